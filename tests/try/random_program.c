@@ -1,8 +1,9 @@
 /*
- * random_program SEED [STEPS] - a program that calls the driver as chance has it, the same for the same seed.
+ * random_program SEED [STEPS [at-once]] - a program that calls the driver as chance has it, the same for the same seed.
  *
  * It prints what each call that waits, copies or asks returned, and the hash of all that the driver had done by then
- * (libfake_driver.c).  Run bare and tried, it must print the same.
+ * (libfake_driver.c).  Run bare and tried, it must print the same.  Its threads take turns; with at-once they do not, each
+ * has a stream and buffers of its own, and what is printed is what these contain.
  */
 #define _GNU_SOURCE
 #include "fake_driver.h"
@@ -29,7 +30,8 @@ static __typeof__(cuCtxCreate_v4) *p_cuCtxCreate;
 static __typeof__(cuStreamBeginCapture) *p_cuStreamBeginCapture;
 static uint64_t (*p_fake_digest)(void);
 
-static unsigned long chance;
+static __thread unsigned long chance;
+static unsigned seed;
 static bool is_per_thread; /* the default stream is one for each thread */
 
 static unsigned below(unsigned limit)
@@ -99,8 +101,8 @@ struct launch {
 	unsigned kind, is_handle, stream, shape, is_ex, target, source;
 };
 
-static struct launch phrase[PHRASE_MAX];
-static unsigned phrase_length;
+static __thread struct launch phrase[PHRASE_MAX];
+static __thread unsigned phrase_length;
 
 static void report(const char *what, CUresult result)
 {
@@ -420,6 +422,8 @@ static unsigned turn, steps_left;
 static void *run_thread(void *number)
 {
 	must(p_cuCtxSetCurrent(context), "cuCtxSetCurrent");
+	chance = seed * 7919u + (uintptr_t)number;
+	new_phrase();
 	pthread_mutex_lock(&turn_lock);
 	while (steps_left) {
 		if (turn != (unsigned)(uintptr_t)number) {
@@ -435,22 +439,91 @@ static void *run_thread(void *number)
 	return NULL;
 }
 
+/* ---- threads at once ---- */
+
+static unsigned long sums[THREADS];
+
+static void launch_own(unsigned number)
+{
+	for (unsigned i = 0; i < phrase_length; i++) {
+		struct launch launch = phrase[i];
+
+		launch.stream = 3 + number;
+		launch.shape %= SHAPES - 2;
+		launch.kind %= KINDS - 1;
+		launch.target = launch.source = 2 * number + launch.target % 2;
+		do_launch(&launch);
+	}
+}
+
+static void observe_own(unsigned number)
+{
+	unsigned char bytes[64];
+
+	if (below(2)) {
+		must(p_cuStreamSynchronize(streams[3 + number]), "cuStreamSynchronize");
+		return;
+	}
+	must(p_cuMemcpyDtoH(bytes, buffers[2 * number + below(2)], sizeof(bytes)), "cuMemcpyDtoH");
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		sums[number] = sums[number] * 31 + bytes[i];
+}
+
+static void capture_own(unsigned number)
+{
+	CUgraph graph;
+	CUgraphExec exec;
+
+	must(p_cuStreamBeginCapture(streams[3 + number], CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
+	     "cuStreamBeginCapture");
+	launch_own(number);
+	must(p_cuStreamEndCapture(streams[3 + number], &graph), "cuStreamEndCapture");
+	must(p_cuGraphInstantiateWithFlags(&exec, graph, 0), "cuGraphInstantiate");
+	must(p_cuGraphLaunch(exec, streams[3 + number]), "cuGraphLaunch");
+	must(p_cuGraphExecDestroy(exec), "cuGraphExecDestroy");
+	must(p_cuGraphDestroy(graph), "cuGraphDestroy");
+}
+
+static void *run_at_once(void *given)
+{
+	unsigned number = (unsigned)(uintptr_t)given, steps = steps_left;
+
+	must(p_cuCtxSetCurrent(context), "cuCtxSetCurrent");
+	chance = seed * 7919u + number;
+	new_phrase();
+	for (unsigned i = 0; i < steps; i++) {
+		launch_own(number);
+		if (below(3))
+			observe_own(number);
+		if (below(8) == 0)
+			new_phrase();
+		if (below(16) == 0)
+			capture_own(number);
+	}
+	observe_own(number);
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t threads[THREADS];
-	unsigned seed = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 1;
+	bool is_at_once = argc > 3;
+
+	seed = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 1;
 
 	chance = seed * 7919u + 1;
 	steps_left = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 60;
 	is_per_thread = seed % 4 == 3;
 	find_functions(seed % 3);
 	set_up();
-	new_phrase();
 	for (size_t i = 0; i < THREADS; i++)
-		pthread_create(&threads[i], NULL, run_thread, (void *)i);
+		pthread_create(&threads[i], NULL, is_at_once ? run_at_once : run_thread, (void *)i);
 	for (size_t i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
-	report("end", p_cuCtxSynchronize());
+	for (size_t i = 0; is_at_once && i < THREADS; i++)
+		printf("thread %zu %lx\n", i, sums[i]);
+	if (!is_at_once)
+		report("end", p_cuCtxSynchronize());
 	if (seed % 5 == 0) {
 		fflush(stdout);
 		_exit(seed % 7);
