@@ -34,7 +34,7 @@ static bool grow(void)
 	struct kernel **old = table;
 	size_t old_capacity = capacity;
 
-	table = calloc(capacity ? 2 * capacity : FIRST_CAPACITY, sizeof(*table));
+	table = calloc(capacity ? 2 * capacity : FIRST_CAPACITY, sizeof(struct kernel *));
 	if (!table) {
 		table = old;
 		return false;
