@@ -273,6 +273,8 @@ $(BUILD)/tests/collector/mock_app: $(mock_app_o) $(BUILD)/.sources
 $(BUILD)/tests/collector/metric_table $(BUILD)/tests/collector/sample_table: $(every_chip)
 
 $(tool_lib): %.so: %.o
+# As the driver does, it calls its own functions and not those of a library that is preloaded.
+$(BUILD)/tests/try/libfake_driver.so: private LDFLAGS += -Wl,-Bsymbolic
 $(BUILD)/tests/collector/libcupti_mock.so: $(mock_o)
 $(BUILD)/tests/collector/libcupti_nosampling.so: $(mock_old_o)
 $(BUILD)/tests/collector/libcupti_bare.so: $(mock_bare_o)

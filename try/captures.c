@@ -6,14 +6,14 @@
 #include "launches.h"
 
 /* Nothing is put off any more before the capture begins. */
-#define BEGIN_CAPTURE(member, ...)                                                  \
-	__typeof__(driver_open()->member) real = driver_open()->member;                   \
-	CUresult result;                                                                  \
-                                                                                          \
-	deferred_begin_capture();                                                         \
-	result = real ? real(__VA_ARGS__) : CUDA_ERROR_NOT_FOUND;                         \
-	if (result != CUDA_SUCCESS)                                                       \
-		deferred_end_capture();                                                   \
+#define BEGIN_CAPTURE(member, ...)                                      \
+	__typeof__(driver_open()->member) real = driver_open()->member; \
+	CUresult result;                                                \
+                                                                        \
+	deferred_begin_capture();                                       \
+	result = real ? real(__VA_ARGS__) : CUDA_ERROR_NOT_FOUND;       \
+	if (result != CUDA_SUCCESS)                                     \
+		deferred_end_capture();                                 \
 	return result
 
 CUresult try_begin_capture(CUstream stream, CUstreamCaptureMode mode)
@@ -27,17 +27,18 @@ CUresult try_begin_capture_ptsz(CUstream stream, CUstreamCaptureMode mode)
 }
 
 CUresult try_begin_capture_to_graph(CUstream stream, CUgraph graph, const CUgraphNode *dependencies,
-				    const CUgraphEdgeData *edges, size_t count, CUstreamCaptureMode mode)
+				    const CUgraphEdgeData *edges, size_t count,
+				    CUstreamCaptureMode mode)
 {
-	BEGIN_CAPTURE(begin_capture_to_graph, stream, graph, dependencies, edges, count,
-		      mode);
+	BEGIN_CAPTURE(begin_capture_to_graph, stream, graph, dependencies, edges, count, mode);
 }
 
-CUresult try_begin_capture_to_graph_ptsz(CUstream stream, CUgraph graph, const CUgraphNode *dependencies,
-					 const CUgraphEdgeData *edges, size_t count, CUstreamCaptureMode mode)
+CUresult try_begin_capture_to_graph_ptsz(CUstream stream, CUgraph graph,
+					 const CUgraphNode *dependencies,
+					 const CUgraphEdgeData *edges, size_t count,
+					 CUstreamCaptureMode mode)
 {
-	BEGIN_CAPTURE(begin_capture_to_graph_ptsz, stream, graph, dependencies, edges,
-		      count, mode);
+	BEGIN_CAPTURE(begin_capture_to_graph_ptsz, stream, graph, dependencies, edges, count, mode);
 }
 
 /* These errors end a capture as well; with others it goes on. */

@@ -51,35 +51,34 @@ void counts_reset(void)
 	memset(flushes, 0, sizeof(flushes));
 }
 
-static void write_rows(FILE *file)
+/* dprintf, because it takes no memory: a signal handler that ends the program may have interrupted malloc. */
+static void write_rows(int file)
 {
-	fputs("name,value\n", file);
+	dprintf(file, "name,value\n");
 	for (int i = 0; i < TRY_COUNT_COUNT; i++)
-		fprintf(file, "%s,%lu\n", count_names[i], counts[i]);
+		dprintf(file, "%s,%lu\n", count_names[i], counts[i]);
 	for (int i = 0; i < TRY_REASON_COUNT; i++)
 		if (passed[i])
-			fprintf(file, TRY_PASSED "%s,%lu\n", reason_names[i], passed[i]);
+			dprintf(file, TRY_PASSED "%s,%lu\n", reason_names[i], passed[i]);
 	for (unsigned i = 1; i < STUBS_COUNT; i++)
 		if (flushes[i])
-			fprintf(file, TRY_FLUSH "%s,%lu\n", lookup_stub_name(i), flushes[i]);
+			dprintf(file, TRY_FLUSH "%s,%lu\n", lookup_stub_name(i), flushes[i]);
 }
 
 /* Another name first: whoever reads it sees all rows, or those of before. */
 void counts_write(void)
 {
-	char path[PATH_MAX + 32], written[PATH_MAX + 40];
-	FILE *file;
+	char path[PATH_MAX + 32], written[PATH_MAX + 64];
+	int file;
 
 	if (!output[0] || (is_child && !counts[TRY_LAUNCHES_SEEN]))
 		return;
 	snprintf(path, sizeof(path), "%s.%d", output, (int)getpid());
-	snprintf(written, sizeof(written), "%s.part", path);
-	file = fopen(written, "we");
-	if (!file)
+	snprintf(written, sizeof(written), "%s.part.%d", path, (int)gettid());
+	file = open(written, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (file < 0)
 		return;
 	write_rows(file);
-	if (fclose(file) == 0)
-		rename(written, path);
-	else
-		unlink(written);
+	close(file);
+	rename(written, path);
 }

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <string.h>
+#include <time.h>
 
 #include "counts.h"
 #include "driver.h"
@@ -13,6 +14,8 @@
 #include "stubs.h"
 #include "timer.h"
 #include "worth.h"
+
+enum { END_S = 2 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* This thread holds the lock: what the driver calls back for goes straight on. */
@@ -107,7 +110,8 @@ static bool is_same_launch(const struct item *a, const struct item *b)
 static unsigned find_repetition(void)
 {
 	for (unsigned i = count - 2; i > count / 2; i--)
-		if (is_same_launch(&items[i], &items[0]) && is_same_launch(&items[i + 1], &items[1]))
+		if (is_same_launch(&items[i], &items[0]) &&
+		    is_same_launch(&items[i + 1], &items[1]))
 			return i;
 	return count;
 }
@@ -118,7 +122,8 @@ static bool is_possible(const struct shape *shape)
 	       shape->grid[1] <= 0xffff && shape->grid[2] <= 0xffff;
 }
 
-static enum try_reason why_not_now(const struct launch *launch, struct kernel **kernel, CUcontext *current)
+static enum try_reason why_not_now(const struct launch *launch, struct kernel **kernel,
+				   CUcontext *current)
 {
 	enum worth worth;
 
@@ -175,7 +180,8 @@ static enum try_reason put(const struct launch *launch, enum try_reason known)
 {
 	struct kernel *kernel = NULL;
 	CUcontext current = NULL;
-	enum try_reason reason = known != TRY_REASON_COUNT ? known : why_not_now(launch, &kernel, &current);
+	enum try_reason reason =
+		known != TRY_REASON_COUNT ? known : why_not_now(launch, &kernel, &current);
 
 	counts_add(TRY_LAUNCHES_SEEN, 1);
 	if (reason == TRY_REASON_COUNT) {
@@ -188,12 +194,14 @@ static enum try_reason put(const struct launch *launch, enum try_reason known)
 	return reason;
 }
 
-bool deferred_put(const struct launch *launch, enum try_reason known, enum try_reason *reason, CUresult *late)
+bool deferred_put(const struct launch *launch, enum try_reason known, enum try_reason *reason,
+		  CUresult *late)
 {
 	*reason = __atomic_load_n(&stopped, __ATOMIC_RELAXED);
 	if (is_inside)
 		return false;
-	if (*reason == TRY_REASON_COUNT && !(process_wants(TRY_GRAPH) && driver_open()->is_complete))
+	if (*reason == TRY_REASON_COUNT &&
+	    !(process_wants(TRY_GRAPH) && driver_open()->is_complete))
 		deferred_stop(*reason = TRY_UNKNOWN_PARAMETERS);
 	if (*reason != TRY_REASON_COUNT) {
 		counts_add(TRY_LAUNCHES_SEEN, 1);
@@ -295,12 +303,14 @@ void deferred_stop(enum try_reason reason)
 	int none = TRY_REASON_COUNT;
 
 	if (is_inside) {
-		__atomic_compare_exchange_n(&stopped, &none, (int)reason, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+		__atomic_compare_exchange_n(&stopped, &none, (int)reason, false, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED);
 		return;
 	}
 	enter();
 	flush_until(count);
-	__atomic_compare_exchange_n(&stopped, &none, (int)reason, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	__atomic_compare_exchange_n(&stopped, &none, (int)reason, false, __ATOMIC_RELAXED,
+				    __ATOMIC_RELAXED);
 	__atomic_store_n(&try_pending, 0, __ATOMIC_RELEASE);
 	leave();
 }
@@ -322,8 +332,18 @@ bool deferred_flush_if_quiet(void)
 	return had_any;
 }
 
+/* A thread that waits in the driver may hold the lock for good: the process ends all the same. */
 void deferred_end(void)
 {
+	struct timespec until;
+
+	if (is_inside)
+		return;
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += END_S;
+	if (pthread_mutex_timedlock(&lock, &until) != 0)
+		return;
+	pthread_mutex_unlock(&lock);
 	deferred_stop(TRY_ASIDE);
 }
 

@@ -22,7 +22,8 @@ struct launch {
 
 /* Puts a launch off and returns true, or says why it must be made now: known, when that is a reason, or what is found.  late
  * is what an earlier launch would have returned, where the driver refused that when it was made. */
-bool deferred_put(const struct launch *launch, enum try_reason known, enum try_reason *reason, CUresult *late);
+bool deferred_put(const struct launch *launch, enum try_reason known, enum try_reason *reason,
+		  CUresult *late);
 
 /* The driver took such a launch. */
 void deferred_accept(const struct launch *launch);

@@ -28,17 +28,21 @@ static void open_driver(void)
 {
 	driver.library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
 	driver.is_complete = driver.library != NULL;
-#define DRIVER_FIND(member, declared, exported)                                                                \
-	driver.member = driver.library ? (__typeof__(driver.member))driver_dlsym(driver.library, exported) : NULL; \
+#define DRIVER_FIND(member, declared, exported)                                                    \
+	driver.member =                                                                            \
+		driver.library ? (__typeof__(driver.member))driver_dlsym(driver.library, exported) \
+			       : NULL;                                                             \
 	driver.is_complete = driver.is_complete && driver.member;
 	DRIVER_CALLS(DRIVER_FIND)
 #undef DRIVER_FIND
 	if (!driver.library)
 		return;
 	driver.create_context_v3 =
-		(__typeof__(driver.create_context_v3))driver_dlsym(driver.library, "cuCtxCreate_v3");
+		(__typeof__(driver.create_context_v3))driver_dlsym(driver.library,
+								   "cuCtxCreate_v3");
 	driver.create_context_v4 =
-		(__typeof__(driver.create_context_v4))driver_dlsym(driver.library, "cuCtxCreate_v4");
+		(__typeof__(driver.create_context_v4))driver_dlsym(driver.library,
+								   "cuCtxCreate_v4");
 }
 
 const struct driver *driver_open(void)

@@ -8,36 +8,37 @@
 #include <stdbool.h>
 
 /* CALL(member, declaration in cuda.h, exported name).  With a driver that lacks one nothing is put off. */
-#define DRIVER_CALLS(CALL)                                                             \
-	CALL(launch, cuLaunchKernel, "cuLaunchKernel")                                 \
-	CALL(launch_ptsz, cuLaunchKernel, "cuLaunchKernel_ptsz")                       \
-	CALL(launch_ex, cuLaunchKernelEx, "cuLaunchKernelEx")                          \
-	CALL(launch_ex_ptsz, cuLaunchKernelEx, "cuLaunchKernelEx_ptsz")                \
-	CALL(begin_capture, cuStreamBeginCapture, "cuStreamBeginCapture_v2")           \
-	CALL(begin_capture_ptsz, cuStreamBeginCapture, "cuStreamBeginCapture_v2_ptsz") \
+#define DRIVER_CALLS(CALL)                                                                       \
+	CALL(launch, cuLaunchKernel, "cuLaunchKernel")                                           \
+	CALL(launch_ptsz, cuLaunchKernel, "cuLaunchKernel_ptsz")                                 \
+	CALL(launch_ex, cuLaunchKernelEx, "cuLaunchKernelEx")                                    \
+	CALL(launch_ex_ptsz, cuLaunchKernelEx, "cuLaunchKernelEx_ptsz")                          \
+	CALL(begin_capture, cuStreamBeginCapture, "cuStreamBeginCapture_v2")                     \
+	CALL(begin_capture_ptsz, cuStreamBeginCapture, "cuStreamBeginCapture_v2_ptsz")           \
 	CALL(begin_capture_to_graph, cuStreamBeginCaptureToGraph, "cuStreamBeginCaptureToGraph") \
-	CALL(begin_capture_to_graph_ptsz, cuStreamBeginCaptureToGraph, "cuStreamBeginCaptureToGraph_ptsz") \
-	CALL(end_capture, cuStreamEndCapture, "cuStreamEndCapture")                    \
-	CALL(end_capture_ptsz, cuStreamEndCapture, "cuStreamEndCapture_ptsz")          \
-	CALL(get_proc_address, cuGetProcAddress, "cuGetProcAddress_v2")                \
-	CALL(get_current, cuCtxGetCurrent, "cuCtxGetCurrent")                          \
-	CALL(push_current, cuCtxPushCurrent, "cuCtxPushCurrent_v2")                    \
-	CALL(pop_current, cuCtxPopCurrent, "cuCtxPopCurrent_v2")                       \
-	CALL(kernel_parameter, cuKernelGetParamInfo, "cuKernelGetParamInfo")           \
-	CALL(function_parameter, cuFuncGetParamInfo, "cuFuncGetParamInfo")             \
-	CALL(kernel_function, cuKernelGetFunction, "cuKernelGetFunction")              \
-	CALL(function_attribute, cuFuncGetAttribute, "cuFuncGetAttribute")             \
-	CALL(kernel_attribute, cuKernelGetAttribute, "cuKernelGetAttribute")           \
-	CALL(set_function_attribute, cuFuncSetAttribute, "cuFuncSetAttribute")         \
-	CALL(set_kernel_attribute, cuKernelSetAttribute, "cuKernelSetAttribute")       \
-	CALL(stream_context, cuStreamGetCtx, "cuStreamGetCtx")                         \
-	CALL(stream_priority, cuStreamGetPriority, "cuStreamGetPriority")              \
-	CALL(graph_create, cuGraphCreate, "cuGraphCreate")                             \
-	CALL(graph_destroy, cuGraphDestroy, "cuGraphDestroy")                          \
-	CALL(add_kernel, cuGraphAddKernelNode, "cuGraphAddKernelNode_v2")              \
-	CALL(set_kernel, cuGraphExecKernelNodeSetParams, "cuGraphExecKernelNodeSetParams_v2") \
-	CALL(instantiate, cuGraphInstantiateWithFlags, "cuGraphInstantiateWithFlags")  \
-	CALL(graph_launch, cuGraphLaunch, "cuGraphLaunch")                             \
+	CALL(begin_capture_to_graph_ptsz, cuStreamBeginCaptureToGraph,                           \
+	     "cuStreamBeginCaptureToGraph_ptsz")                                                 \
+	CALL(end_capture, cuStreamEndCapture, "cuStreamEndCapture")                              \
+	CALL(end_capture_ptsz, cuStreamEndCapture, "cuStreamEndCapture_ptsz")                    \
+	CALL(get_proc_address, cuGetProcAddress, "cuGetProcAddress_v2")                          \
+	CALL(get_current, cuCtxGetCurrent, "cuCtxGetCurrent")                                    \
+	CALL(push_current, cuCtxPushCurrent, "cuCtxPushCurrent_v2")                              \
+	CALL(pop_current, cuCtxPopCurrent, "cuCtxPopCurrent_v2")                                 \
+	CALL(kernel_parameter, cuKernelGetParamInfo, "cuKernelGetParamInfo")                     \
+	CALL(function_parameter, cuFuncGetParamInfo, "cuFuncGetParamInfo")                       \
+	CALL(kernel_function, cuKernelGetFunction, "cuKernelGetFunction")                        \
+	CALL(function_attribute, cuFuncGetAttribute, "cuFuncGetAttribute")                       \
+	CALL(kernel_attribute, cuKernelGetAttribute, "cuKernelGetAttribute")                     \
+	CALL(set_function_attribute, cuFuncSetAttribute, "cuFuncSetAttribute")                   \
+	CALL(set_kernel_attribute, cuKernelSetAttribute, "cuKernelSetAttribute")                 \
+	CALL(stream_context, cuStreamGetCtx, "cuStreamGetCtx")                                   \
+	CALL(stream_priority, cuStreamGetPriority, "cuStreamGetPriority")                        \
+	CALL(graph_create, cuGraphCreate, "cuGraphCreate")                                       \
+	CALL(graph_destroy, cuGraphDestroy, "cuGraphDestroy")                                    \
+	CALL(add_kernel, cuGraphAddKernelNode, "cuGraphAddKernelNode_v2")                        \
+	CALL(set_kernel, cuGraphExecKernelNodeSetParams, "cuGraphExecKernelNodeSetParams_v2")    \
+	CALL(instantiate, cuGraphInstantiateWithFlags, "cuGraphInstantiateWithFlags")            \
+	CALL(graph_launch, cuGraphLaunch, "cuGraphLaunch")                                       \
 	CALL(exec_destroy, cuGraphExecDestroy, "cuGraphExecDestroy")
 
 struct driver {

@@ -9,13 +9,15 @@
 #include "driver.h"
 
 enum {
-	SHORTEST = 2,	/* a single launch costs less than a graph of one */
-	TIMES = 3,	/* the third time the sequence comes it becomes a graph */
-	SEEN = 4096,	/* sequences whose number of times is kept */
-	GRAPHS = 128,	/* graphs that are kept */
-	ALWAYS_MADE = 64, /* then one more for so many launches of graphs: making one takes as long */
+	SHORTEST = 2, /* a single launch costs less than a graph of one */
+	TIMES = 3,    /* the third time the sequence comes it becomes a graph */
+	SEEN = 4096,  /* sequences whose number of times is kept */
+	GRAPHS = 128, /* graphs that are kept */
+	ALWAYS_MADE =
+		64, /* then one more for so many launches of graphs: making one takes as long */
 	LAUNCHES_FOR_ONE = 16,
-	JUDGED = 16,	/* launches of a graph after which it must have been faster than its launches */
+	JUDGED =
+		16, /* launches of a graph after which it must have been faster than its launches */
 	LONGEST_NS = 100000 /* of a measurement: longer ones waited for the GPU */
 };
 
@@ -88,9 +90,10 @@ static CUresult launch_one(const struct item *item)
 
 	if (!parameters)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	return driver_open()->launch(item->kernel->function, shape->grid[0], shape->grid[1], shape->grid[2],
-				     shape->block[0], shape->block[1], shape->block[2], shape->shared_bytes,
-				     item->stream, parameters, NULL);
+	return driver_open()->launch(item->kernel->function, shape->grid[0], shape->grid[1],
+				     shape->grid[2], shape->block[0], shape->block[1],
+				     shape->block[2], shape->shared_bytes, item->stream, parameters,
+				     NULL);
 }
 
 /* All of them also after an error, as the program would have made them. */
@@ -118,7 +121,8 @@ static CUDA_KERNEL_NODE_PARAMS node_of(const struct item *item, CUcontext contex
 	bool is_handle = item->kernel->is_handle_of_kernel;
 
 	return (CUDA_KERNEL_NODE_PARAMS){.func = is_handle ? NULL : item->kernel->function,
-					 .kern = is_handle ? (CUkernel)item->kernel->function : NULL,
+					 .kern = is_handle ? (CUkernel)item->kernel->function
+							   : NULL,
 					 .ctx = is_handle ? context : NULL,
 					 .gridDimX = shape->grid[0],
 					 .gridDimY = shape->grid[1],
@@ -151,7 +155,8 @@ static bool instantiate(struct recorded *entry)
 	for (unsigned i = 0; i < entry->count; i++) {
 		CUDA_KERNEL_NODE_PARAMS node = node_of(&entry->items[i], entry->context);
 
-		if (!node.kernelParams || driver->add_kernel(&entry->nodes[i], entry->graph, i ? &entry->nodes[i - 1] : NULL,
+		if (!node.kernelParams || driver->add_kernel(&entry->nodes[i], entry->graph,
+							     i ? &entry->nodes[i - 1] : NULL,
 							     i ? 1 : 0, &node) != CUDA_SUCCESS)
 			return false;
 	}
@@ -200,7 +205,8 @@ static void keep(struct recorded *entry)
 	recorded[oldest] = entry;
 }
 
-static struct recorded *record(uint64_t hash, const struct item *items, unsigned count, CUcontext context)
+static struct recorded *record(uint64_t hash, const struct item *items, unsigned count,
+			       CUcontext context)
 {
 	struct recorded *entry = calloc(1, sizeof(*entry));
 
@@ -220,7 +226,8 @@ static struct recorded *record(uint64_t hash, const struct item *items, unsigned
 	return entry;
 }
 
-static bool is_of(const struct recorded *entry, uint64_t hash, const struct item *items, unsigned count, CUcontext context)
+static bool is_of(const struct recorded *entry, uint64_t hash, const struct item *items,
+		  unsigned count, CUcontext context)
 {
 	if (entry->hash != hash || entry->count != count || entry->context != context ||
 	    entry->items[0].stream != items[0].stream)
@@ -266,7 +273,8 @@ static bool set_node(struct recorded *entry, unsigned i, const struct item *item
 	memcpy((unsigned char *)kept->parameters, item->parameters, item->kernel->parameter_bytes);
 	node = node_of(kept, entry->context);
 	counts_add(TRY_NODES_SET, 1);
-	return node.kernelParams && driver_open()->set_kernel(entry->exec, entry->nodes[i], &node) == CUDA_SUCCESS;
+	return node.kernelParams &&
+	       driver_open()->set_kernel(entry->exec, entry->nodes[i], &node) == CUDA_SUCCESS;
 }
 
 /* Slower than its launches by what both took the program's thread: from now on each by itself. */
@@ -290,7 +298,8 @@ static bool run_as_graph(struct recorded *entry, const struct item *items)
 	entry->last_used = ++uses;
 	for (unsigned i = 0; is_launched && i < entry->count; i++)
 		is_launched = set_node(entry, i, &items[i]);
-	is_launched = is_launched && driver_open()->graph_launch(entry->exec, items->stream) == CUDA_SUCCESS;
+	is_launched = is_launched &&
+		      driver_open()->graph_launch(entry->exec, items->stream) == CUDA_SUCCESS;
 	if (!is_launched) {
 		drop_exec(entry);
 		return false;

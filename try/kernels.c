@@ -14,7 +14,8 @@ static size_t capacity, used;
 
 static size_t place_of(CUfunction function, CUcontext context)
 {
-	uint64_t mixed = ((uint64_t)(uintptr_t)function ^ (uint64_t)(uintptr_t)context << 7) * 0x9e3779b97f4a7c15u;
+	uint64_t mixed = ((uint64_t)(uintptr_t)function ^ (uint64_t)(uintptr_t)context << 7) *
+			 0x9e3779b97f4a7c15u;
 
 	return mixed >> 32 & (capacity - 1);
 }
@@ -33,7 +34,7 @@ static bool grow(void)
 	struct kernel **old = table;
 	size_t old_capacity = capacity;
 
-	table = calloc(capacity ? 2 * capacity : FIRST_CAPACITY, sizeof(*table));
+	table = calloc(capacity ? 2 * capacity : FIRST_CAPACITY, sizeof(struct kernel *));
 	if (!table) {
 		table = old;
 		return false;
@@ -46,7 +47,8 @@ static bool grow(void)
 	return true;
 }
 
-static CUresult ask_parameter(const struct kernel *kernel, unsigned i, size_t *offset, size_t *bytes)
+static CUresult ask_parameter(const struct kernel *kernel, unsigned i, size_t *offset,
+			      size_t *bytes)
 {
 	const struct driver *driver = driver_open();
 
@@ -118,7 +120,8 @@ struct kernel *kernels_find(CUfunction function, CUcontext context)
 {
 	struct kernel *kernel;
 
-	for (size_t i = capacity ? place_of(function, context) : 0; capacity && table[i]; i = (i + 1) & (capacity - 1))
+	for (size_t i = capacity ? place_of(function, context) : 0; capacity && table[i];
+	     i = (i + 1) & (capacity - 1))
 		if (table[i]->function == function && table[i]->context == context)
 			return table[i];
 	if (2 * (used + 1) > capacity && !grow())
@@ -141,7 +144,8 @@ static bool is_same_block(const struct shape *a, const struct shape *b)
 
 bool kernel_accepts(const struct kernel *kernel, const struct shape *shape)
 {
-	unsigned count = kernel->accepted_count < KERNEL_SHAPES ? kernel->accepted_count : KERNEL_SHAPES;
+	unsigned count =
+		kernel->accepted_count < KERNEL_SHAPES ? kernel->accepted_count : KERNEL_SHAPES;
 
 	for (unsigned i = 0; i < count; i++)
 		if (is_same_block(&kernel->accepted[i], shape))

@@ -14,7 +14,8 @@ static CUresult passed(const struct launch *launch, enum try_reason reason, CUre
 	return result;
 }
 
-static CUresult launch(const struct launch *launch, enum try_reason known, __typeof__(cuLaunchKernel) *real, void **extra)
+static CUresult launch(const struct launch *launch, enum try_reason known,
+		       __typeof__(cuLaunchKernel) *real, void **extra)
 {
 	enum try_reason reason;
 	CUresult late = CUDA_SUCCESS;
@@ -24,49 +25,55 @@ static CUresult launch(const struct launch *launch, enum try_reason known, __typ
 	if (!real)
 		return CUDA_ERROR_NOT_FOUND;
 	return passed(launch, reason,
-		      real(launch->function, launch->shape.grid[0], launch->shape.grid[1], launch->shape.grid[2],
-			   launch->shape.block[0], launch->shape.block[1], launch->shape.block[2],
-			   launch->shape.shared_bytes, launch->stream, launch->parameters, extra));
+		      real(launch->function, launch->shape.grid[0], launch->shape.grid[1],
+			   launch->shape.grid[2], launch->shape.block[0], launch->shape.block[1],
+			   launch->shape.block[2], launch->shape.shared_bytes, launch->stream,
+			   launch->parameters, extra));
 }
 
-#define LAUNCH_OF_ARGUMENTS                                                                             \
-	((struct launch){.function = function,                                                          \
-			 .stream = stream,                                                              \
-			 .parameters = parameters,                                                      \
-			 .shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes}})
+#define LAUNCH_OF_ARGUMENTS               \
+	((struct launch){                 \
+		.function = function,     \
+		.stream = stream,         \
+		.parameters = parameters, \
+		.shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes}})
 
-CUresult try_launch(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
-		    unsigned block_z, unsigned shared_bytes, CUstream stream, void **parameters, void **extra)
+CUresult try_launch(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+		    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+		    CUstream stream, void **parameters, void **extra)
 {
-	return launch(&LAUNCH_OF_ARGUMENTS, extra ? TRY_PACKED : TRY_REASON_COUNT, driver_open()->launch, extra);
+	return launch(&LAUNCH_OF_ARGUMENTS, extra ? TRY_PACKED : TRY_REASON_COUNT,
+		      driver_open()->launch, extra);
 }
 
 /* Without a stream it is the calling thread's, which another thread that flushes could not name. */
-CUresult try_launch_ptsz(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-			 unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void **parameters,
-			 void **extra)
+CUresult try_launch_ptsz(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+			 unsigned block_x, unsigned block_y, unsigned block_z,
+			 unsigned shared_bytes, CUstream stream, void **parameters, void **extra)
 {
 	enum try_reason known = extra ? TRY_PACKED : stream ? TRY_REASON_COUNT : TRY_STREAM;
 
 	return launch(&LAUNCH_OF_ARGUMENTS, known, driver_open()->launch_ptsz, extra);
 }
 
-static CUresult launch_ex(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra,
-			  bool is_per_thread)
+static CUresult launch_ex(const CUlaunchConfig *config, CUfunction function, void **parameters,
+			  void **extra, bool is_per_thread)
 {
 	const struct driver *driver = driver_open();
-	__typeof__(cuLaunchKernelEx) *real = is_per_thread ? driver->launch_ex_ptsz : driver->launch_ex;
+	__typeof__(cuLaunchKernelEx) *real =
+		is_per_thread ? driver->launch_ex_ptsz : driver->launch_ex;
 	enum try_reason known = TRY_REASON_COUNT;
 	CUresult late = CUDA_SUCCESS;
 	struct launch launch = {0};
 
 	if (config)
-		launch = (struct launch){.function = function,
-					 .stream = config->hStream,
-					 .parameters = parameters,
-					 .shape = {{config->gridDimX, config->gridDimY, config->gridDimZ},
-						   {config->blockDimX, config->blockDimY, config->blockDimZ},
-						   config->sharedMemBytes}};
+		launch = (struct launch){
+			.function = function,
+			.stream = config->hStream,
+			.parameters = parameters,
+			.shape = {{config->gridDimX, config->gridDimY, config->gridDimZ},
+				  {config->blockDimX, config->blockDimY, config->blockDimZ},
+				  config->sharedMemBytes}};
 	if (!config || config->numAttrs)
 		known = TRY_ATTRIBUTES;
 	else if (extra)
@@ -75,15 +82,18 @@ static CUresult launch_ex(const CUlaunchConfig *config, CUfunction function, voi
 		known = TRY_STREAM;
 	if (deferred_put(&launch, known, &known, &late))
 		return late;
-	return real ? passed(&launch, known, real(config, function, parameters, extra)) : CUDA_ERROR_NOT_FOUND;
+	return real ? passed(&launch, known, real(config, function, parameters, extra))
+		    : CUDA_ERROR_NOT_FOUND;
 }
 
-CUresult try_launch_ex(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra)
+CUresult try_launch_ex(const CUlaunchConfig *config, CUfunction function, void **parameters,
+		       void **extra)
 {
 	return launch_ex(config, function, parameters, extra, false);
 }
 
-CUresult try_launch_ex_ptsz(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra)
+CUresult try_launch_ex_ptsz(const CUlaunchConfig *config, CUfunction function, void **parameters,
+			    void **extra)
 {
 	return launch_ex(config, function, parameters, extra, true);
 }

@@ -6,29 +6,38 @@
 
 #include <cuda.h>
 
-CUresult try_launch(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
-		    unsigned block_z, unsigned shared_bytes, CUstream stream, void **parameters, void **extra);
-CUresult try_launch_ptsz(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-			 unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void **parameters,
-			 void **extra);
-CUresult try_launch_ex(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra);
-CUresult try_launch_ex_ptsz(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra);
+CUresult try_launch(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+		    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+		    CUstream stream, void **parameters, void **extra);
+CUresult try_launch_ptsz(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+			 unsigned block_x, unsigned block_y, unsigned block_z,
+			 unsigned shared_bytes, CUstream stream, void **parameters, void **extra);
+CUresult try_launch_ex(const CUlaunchConfig *config, CUfunction function, void **parameters,
+		       void **extra);
+CUresult try_launch_ex_ptsz(const CUlaunchConfig *config, CUfunction function, void **parameters,
+			    void **extra);
 
 CUresult try_begin_capture(CUstream stream, CUstreamCaptureMode mode);
 CUresult try_begin_capture_ptsz(CUstream stream, CUstreamCaptureMode mode);
 CUresult try_begin_capture_to_graph(CUstream stream, CUgraph graph, const CUgraphNode *dependencies,
-				    const CUgraphEdgeData *edges, size_t count, CUstreamCaptureMode mode);
-CUresult try_begin_capture_to_graph_ptsz(CUstream stream, CUgraph graph, const CUgraphNode *dependencies,
-					 const CUgraphEdgeData *edges, size_t count, CUstreamCaptureMode mode);
+				    const CUgraphEdgeData *edges, size_t count,
+				    CUstreamCaptureMode mode);
+CUresult try_begin_capture_to_graph_ptsz(CUstream stream, CUgraph graph,
+					 const CUgraphNode *dependencies,
+					 const CUgraphEdgeData *edges, size_t count,
+					 CUstreamCaptureMode mode);
 CUresult try_end_capture(CUstream stream, CUgraph *graph);
 CUresult try_end_capture_ptsz(CUstream stream, CUgraph *graph);
 
 CUresult try_set_function_attribute(CUfunction function, CUfunction_attribute attribute, int value);
-CUresult try_set_kernel_attribute(CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice device);
+CUresult try_set_kernel_attribute(CUfunction_attribute attribute, int value, CUkernel kernel,
+				  CUdevice device);
 
 /* Their parameters are those of CUDA 11.4 and 12.5, whose types not every version of cuda.h has. */
-CUresult try_create_context_v3(CUcontext *context, void *affinities, int count, unsigned flags, CUdevice device);
-CUresult try_create_context_v4(CUcontext *context, void *parameters, unsigned flags, CUdevice device);
+CUresult try_create_context_v3(CUcontext *context, void *affinities, int count, unsigned flags,
+			       CUdevice device);
+CUresult try_create_context_v4(CUcontext *context, void *parameters, unsigned flags,
+			       CUdevice device);
 
 CUresult try_get_proc_address(const char *name, void **function, int version, cuuint64_t flags);
 CUresult try_get_proc_address_v2(const char *name, void **function, int version, cuuint64_t flags,

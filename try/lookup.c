@@ -35,10 +35,11 @@ struct handler {
 };
 
 static const struct handler handlers[] = {
-#define HANDLER_ROW(name, version, exported, function) {name, exported, version, false, (void *)function},
-#define STREAM_HANDLER_ROW(name, version, exported, function)    \
-	HANDLER_ROW(name, version, exported, function)           \
-	{name, exported "_ptsz", version, true, (void *)function##_ptsz},
+#define HANDLER_ROW(name, version, exported, function) \
+	{name, exported, version, false, (void *)function},
+#define STREAM_HANDLER_ROW(name, version, exported, function)                                 \
+	HANDLER_ROW(name, version, exported, function){name, exported "_ptsz", version, true, \
+						       (void *)function##_ptsz},
 	TRY_HANDLERS(HANDLER_ROW, STREAM_HANDLER_ROW)
 #undef HANDLER_ROW
 #undef STREAM_HANDLER_ROW
@@ -64,12 +65,16 @@ static CUresult CUDAAPI not_found(void)
 
 const char *lookup_stub_name(unsigned stub)
 {
-	return stub < STUBS_ROWS ? functions[stub - 1].name : stubs[stub].name;
+	if (stub < STUBS_ROWS)
+		return functions[stub - 1].name;
+	return stub < STUBS_COUNT ? stubs[stub].name : "";
 }
 
 static enum function_kind stub_kind(unsigned stub)
 {
-	return stub < STUBS_ROWS ? functions[stub - 1].kind : stubs[stub].kind;
+	if (stub < STUBS_ROWS)
+		return functions[stub - 1].kind;
+	return stub < STUBS_COUNT ? stubs[stub].kind : FLUSHES;
 }
 
 void *try_resolve(unsigned stub)
@@ -97,7 +102,8 @@ void *try_before(unsigned stub)
 static bool is_version_of(const char *exported, const char *name, size_t length)
 {
 	return !strncmp(exported, name, length) &&
-	       (!exported[length] || !strncmp(exported + length, "_v", 2) || !strncmp(exported + length, "_pt", 3));
+	       (!exported[length] || !strncmp(exported + length, "_v", 2) ||
+		!strncmp(exported + length, "_pt", 3));
 }
 
 /* Of a function that is in no row: what begins a capture cannot be followed. */
@@ -170,7 +176,8 @@ static void *replace_by_version(const char *name, int version, bool is_per_threa
 {
 	for (size_t i = 0; i < HANDLER_COUNT; i++) {
 		const struct handler *handler = &handlers[i];
-		bool has_two = handler->is_per_thread || (i + 1 < HANDLER_COUNT && handlers[i + 1].is_per_thread);
+		bool has_two = handler->is_per_thread ||
+			       (i + 1 < HANDLER_COUNT && handlers[i + 1].is_per_thread);
 
 		if (!strcmp(handler->name, name) && version >= handler->version &&
 		    (!has_two || handler->is_per_thread == is_per_thread))
@@ -200,7 +207,8 @@ void *try_dlsym(void *library, const char *name)
 {
 	void *real;
 
-	if (!name || !is_driver_name(name) || !process_is_wanted() || library == (void *)-1l /* RTLD_NEXT */) {
+	if (!name || !is_driver_name(name) || !process_is_wanted() ||
+	    library == (void *)-1l /* RTLD_NEXT */) {
 		driver_find_dlsym(); /* so that there is one to go on to */
 		return NULL;
 	}
@@ -220,10 +228,13 @@ CUresult try_get_proc_address_v2(const char *name, void **function, int version,
 	if (!driver->get_proc_address)
 		return CUDA_ERROR_NOT_FOUND;
 	result = driver->get_proc_address(name, function, version, flags, status);
-	if (result != CUDA_SUCCESS || !name || !function || !*function || !process_is_wanted() || is_ours(*function))
+	if (result != CUDA_SUCCESS || !name || !function || !*function || !process_is_wanted() ||
+	    is_ours(*function))
 		return result;
 	process_start();
-	*function = replace_by_version(name, version, flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, *function);
+	*function = replace_by_version(name, version,
+				       flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM,
+				       *function);
 	return result;
 }
 

@@ -14,7 +14,8 @@ struct item {
 	struct kernel *kernel;
 	CUstream stream;
 	struct shape shape;
-	const unsigned char *parameters; /* kernel->parameter_bytes of them, as the kernel sees them */
+	const unsigned char
+		*parameters; /* kernel->parameter_bytes of them, as the kernel sees them */
 };
 
 /* Where each parameter lies, as launches and nodes of graphs take them; valid until the next call. */

@@ -14,13 +14,15 @@ CUresult try_set_function_attribute(CUfunction function, CUfunction_attribute at
 
 	if (!driver->set_function_attribute)
 		return CUDA_ERROR_NOT_FOUND;
-	if (!driver->function_attribute || driver->function_attribute(&before, attribute, function) != CUDA_SUCCESS ||
+	if (!driver->function_attribute ||
+	    driver->function_attribute(&before, attribute, function) != CUDA_SUCCESS ||
 	    before != value)
 		deferred_forget();
 	return driver->set_function_attribute(function, attribute, value);
 }
 
-CUresult try_set_kernel_attribute(CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice device)
+CUresult try_set_kernel_attribute(CUfunction_attribute attribute, int value, CUkernel kernel,
+				  CUdevice device)
 {
 	const struct driver *driver = driver_open();
 	int before;
@@ -28,28 +30,33 @@ CUresult try_set_kernel_attribute(CUfunction_attribute attribute, int value, CUk
 	if (!driver->set_kernel_attribute)
 		return CUDA_ERROR_NOT_FOUND;
 	if (!driver->kernel_attribute ||
-	    driver->kernel_attribute(&before, attribute, kernel, device) != CUDA_SUCCESS || before != value)
+	    driver->kernel_attribute(&before, attribute, kernel, device) != CUDA_SUCCESS ||
+	    before != value)
 		deferred_forget();
 	return driver->set_kernel_attribute(attribute, value, kernel, device);
 }
 
 /* A context that has a part of the GPU, or shares it with graphics: whether graphs keep to that is not known. */
-CUresult try_create_context_v3(CUcontext *context, void *affinities, int count, unsigned flags, CUdevice device)
+CUresult try_create_context_v3(CUcontext *context, void *affinities, int count, unsigned flags,
+			       CUdevice device)
 {
 	const struct driver *driver = driver_open();
 
 	if (count)
 		deferred_stop(TRY_STREAM);
-	return driver->create_context_v3 ? driver->create_context_v3(context, affinities, count, flags, device) :
-					   CUDA_ERROR_NOT_FOUND;
+	return driver->create_context_v3
+		       ? driver->create_context_v3(context, affinities, count, flags, device)
+		       : CUDA_ERROR_NOT_FOUND;
 }
 
-CUresult try_create_context_v4(CUcontext *context, void *parameters, unsigned flags, CUdevice device)
+CUresult try_create_context_v4(CUcontext *context, void *parameters, unsigned flags,
+			       CUdevice device)
 {
 	const struct driver *driver = driver_open();
 
 	if (parameters)
 		deferred_stop(TRY_STREAM);
-	return driver->create_context_v4 ? driver->create_context_v4(context, parameters, flags, device) :
-					   CUDA_ERROR_NOT_FOUND;
+	return driver->create_context_v4
+		       ? driver->create_context_v4(context, parameters, flags, device)
+		       : CUDA_ERROR_NOT_FOUND;
 }

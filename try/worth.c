@@ -13,18 +13,19 @@ enum {
 	LAUNCH_NS = 2500,
 	LONGEST_INTERVAL_NS = 20000, /* longer ones are waits */
 	SMOOTHING = 32,
-	TRIED_NS = 9000000,
-	BARE_NS = 1000000,
-	TRIED_MOST_NS = 500000000,
-	LONGEST_TIMES = 10, /* so many times as long a window waits for the function with which it began */
+	/* A stretch is at least so long, from a call to one of the same function, or at most so long to one of any other. */
+	STRETCH_NS = 1000000,
+	LONGEST_NS = 10000000,
+	TRIED_STRETCHES = 9, /* to one without */
+	TRIED_MOST = 500,
 	LAUNCHES_LEAST = 8,
-	WINDOWS = 31,
-	WINDOWS_LEAST = 5,
+	KEPT = 31,
+	KEPT_LEAST = 5,
 	GAIN_LEAST_PERCENT = 1
 };
 
-struct windows {
-	double ns_per_launch[WINDOWS];
+struct stretches {
+	double ns_per_launch[KEPT];
 	unsigned count;
 };
 
@@ -32,11 +33,11 @@ static struct state {
 	uint64_t last_ns; /* 0: the program waited since the last launch */
 	uint64_t interval_ns;
 	uint64_t start_ns, launches;
-	unsigned stub; /* with which the window began */
+	unsigned stub; /* with which the stretch began */
 	bool is_bare, is_slow;
-	uint64_t tried_ns;
-	struct windows tried, bare;
-} state = {.tried_ns = TRIED_NS};
+	unsigned tried_since_bare, tried_most;
+	struct stretches tried, bare;
+} state = {.tried_most = TRIED_STRETCHES};
 
 static uint64_t now_ns(void)
 {
@@ -49,7 +50,8 @@ static uint64_t now_ns(void)
 /* From one launch to the next, without what the launch itself takes. */
 static void measure_interval(uint64_t now)
 {
-	uint64_t interval = now - state.last_ns, launch = state.is_bare || state.is_slow ? LAUNCH_NS : 0;
+	uint64_t interval = now - state.last_ns,
+		 launch = state.is_bare || state.is_slow ? LAUNCH_NS : 0;
 
 	if (!state.last_ns)
 		return;
@@ -86,35 +88,46 @@ static int compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static double median(const struct windows *windows)
+static double median(const struct stretches *stretches)
 {
-	unsigned count = windows->count < WINDOWS ? windows->count : WINDOWS;
-	double sorted[WINDOWS];
+	unsigned count = stretches->count < KEPT ? stretches->count : KEPT;
+	double sorted[KEPT];
 
-	memcpy(sorted, windows->ns_per_launch, count * sizeof(sorted[0]));
+	memcpy(sorted, stretches->ns_per_launch, count * sizeof(sorted[0]));
 	qsort(sorted, count, sizeof(sorted[0]), compare_doubles);
 	return sorted[count / 2];
 }
 
 static bool pays(void)
 {
-	if (state.bare.count < WINDOWS_LEAST || state.tried.count < WINDOWS_LEAST)
+	if (state.bare.count < KEPT_LEAST || state.tried.count < KEPT_LEAST)
 		return true;
 	return median(&state.tried) * (100 + GAIN_LEAST_PERCENT) < median(&state.bare) * 100;
 }
 
 static bool is_over(uint64_t passed_ns, unsigned stub)
 {
-	uint64_t length_ns = state.is_bare ? BARE_NS : state.tried_ns;
-
-	if (state.launches < LAUNCHES_LEAST)
+	if (state.launches < LAUNCHES_LEAST || passed_ns < STRETCH_NS)
 		return false;
-	return (passed_ns >= length_ns && stub == state.stub) || passed_ns >= LONGEST_TIMES * length_ns;
+	return stub == state.stub || passed_ns >= LONGEST_NS;
 }
 
-static void keep(struct windows *windows, uint64_t passed_ns)
+static void keep(struct stretches *stretches, uint64_t passed_ns)
 {
-	windows->ns_per_launch[windows->count++ % WINDOWS] = (double)passed_ns / (double)state.launches;
+	stretches->ns_per_launch[stretches->count++ % KEPT] =
+		(double)passed_ns / (double)state.launches;
+}
+
+/* Once it is known to pay it is asked again more and more seldom. */
+static void end_stretch(uint64_t passed_ns)
+{
+	keep(state.is_bare ? &state.bare : &state.tried, passed_ns);
+	if (state.is_bare) {
+		state.tried_since_bare = 0;
+		if (state.bare.count > KEPT_LEAST && state.tried_most < TRIED_MOST)
+			state.tried_most *= 2;
+	}
+	state.is_bare = !state.is_bare && ++state.tried_since_bare >= state.tried_most;
 }
 
 bool worth_at_boundary(unsigned stub)
@@ -127,11 +140,7 @@ bool worth_at_boundary(unsigned stub)
 	if (state.start_ns && !is_over(passed_ns, stub))
 		return false;
 	if (state.start_ns)
-		keep(state.is_bare ? &state.bare : &state.tried, passed_ns);
-	/* Once it is known to pay it is asked again more and more seldom. */
-	if (state.bare.count > WINDOWS_LEAST && state.is_bare && state.tried_ns < TRIED_MOST_NS)
-		state.tried_ns *= 2;
-	state.is_bare = state.start_ns && !state.is_bare;
+		end_stretch(passed_ns);
 	state.start_ns = now;
 	state.launches = 0;
 	state.stub = stub;
@@ -140,5 +149,5 @@ bool worth_at_boundary(unsigned stub)
 
 void worth_reset(void)
 {
-	state = (struct state){.tried_ns = TRIED_NS};
+	state = (struct state){.tried_most = TRIED_STRETCHES};
 }

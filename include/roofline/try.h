@@ -15,12 +15,12 @@
 #define TRY_LIBRARY "librooflinetry.so"
 
 /* VARIABLE(constant, name, meaning) */
-#define TRY_VARIABLES(VARIABLE)                                             \
-	VARIABLE(TRY_ENV_STRATEGIES, "ROOFLINE_TRY",                        \
-		 "strategies, by commas: graph, pool, pinned, fewer-waits") \
-	VARIABLE(TRY_ENV_ALWAYS, "ROOFLINE_TRY_ALWAYS",                     \
+#define TRY_VARIABLES(VARIABLE)                                                \
+	VARIABLE(TRY_ENV_STRATEGIES, "ROOFLINE_TRY",                           \
+		 "strategies, by commas: graph, pool, pinned, fewer-waits")    \
+	VARIABLE(TRY_ENV_ALWAYS, "ROOFLINE_TRY_ALWAYS",                        \
 		 "1: it does not step aside where it does not pay, for tests") \
-	VARIABLE(TRY_ENV_OUTPUT, "ROOFLINE_TRY_OUTPUT",                     \
+	VARIABLE(TRY_ENV_OUTPUT, "ROOFLINE_TRY_OUTPUT",                        \
 		 "each process writes what was reached into this file, a dot and its id")
 
 #define TRY_CONSTANT(constant, name, meaning) constant,

@@ -44,10 +44,11 @@ best_other() {
 	     END { if (best) print best, name; else print "-", "-" }' "$1"
 }
 
+# is_right OUTPUT ERRORS CODE
 is_right() {
-	[ "$2" = 0 ] && grep -qE 'every result matches the scalar reference|: skipped: ' "$1" && return
-	echo "#   exit code $2"
-	shown "$1" "$1.err"
+	[ "$3" = 0 ] && grep -qE 'every result matches the scalar reference|: skipped: ' "$1" && return
+	echo "#   exit code $3"
+	shown "$1" "$2"
 	return 1
 }
 
@@ -80,7 +81,7 @@ for name in $(workload_names "$only" | grep -E "$timed"); do
 	tried "$name" timeout 20 "$folder/$name" naive >"$scratch/$name.tried" 2>"$scratch/$name.tried.err"
 	code=$?
 	row "$name"
-	check "$name: naive is right when its launches are put off" is_right "$scratch/$name.tried" $code
+	check "$name: naive is right when its launches are put off" is_right "$scratch/$name.tried" "$scratch/$name.tried.err" $code
 	check "$name: naive is no slower" is_not_slower "$name"
 done
 [[ graph_chain =~ $only ]] && check "graph_chain: naive is much faster" is_much_faster graph_chain
@@ -95,7 +96,7 @@ done
 wait
 for name in "${!run_of[@]}"; do
 	run=$scratch/${run_of[$name]}
-	check "$name: all variants are right" is_right "$run.out" "$(cat "$run.code")"
+	check "$name: all variants are right" is_right "$run.out" "$run.err" "$(cat "$run.code")"
 done
 
 # ---- PyTorch ----

@@ -48,7 +48,10 @@ def timed(torch, step, iterations=ITERATIONS):
 
 def training(torch):
     """An eager step: forward, backward and SGD with momentum of a small network."""
-    layers = [torch.nn.Sequential(torch.nn.Linear(256, 256), torch.nn.GELU(), torch.nn.LayerNorm(256)) for _ in range(6)]
+    layers = [
+        torch.nn.Sequential(torch.nn.Linear(256, 256), torch.nn.GELU(), torch.nn.LayerNorm(256))
+        for _ in range(6)
+    ]
     model = torch.nn.Sequential(*layers, torch.nn.Linear(256, 10)).cuda()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
     inputs = torch.randn(128, 256, device="cuda")

@@ -10,6 +10,7 @@ modules() {
 	cat <<-'END'
 		include             | roofline/ |
 		collector           | roofline/ OWN |
+		try                 | roofline/try.h OWN |
 		workloads/ceilings  | roofline/ceilings.h cuda_check.cuh OWN |
 		workloads           | roofline/ranks.h OWN |
 		analyzer/base       | base/ | print exit
@@ -130,7 +131,7 @@ sources '*.[ch]' '*.cu' '*.cuh' | grep -v '^tests/' | while read -r file; do
 done | verdict "every source file lies in a module"
 
 angle_includes "$cuda_header" analyzer include | verdict "no CUDA header in analyzer/ and include/"
-angle_includes 'cupti|generated_cuda' analyzer include workloads |
+angle_includes 'cupti|generated_cuda' analyzer include workloads try |
 	verdict "only the collector includes CUPTI's headers"
 angle_includes '[^">]*(trace/reader|roofline/trace_schema)\.h' $(folders rows) |
 	verdict "analyses, rules and outputs see the profile, never rows"
@@ -157,4 +158,6 @@ calls "\\bstderr\\b|STDERR_FILENO" $(files_in collector | grep -v '^collector/lo
 	verdict "only collector/log.c writes to stderr"
 calls "(signal|sigaction|sigset|bsd_signal|sysv_signal|signalfd)[[:space:]]*\\(" $(files_in collector) |
 	verdict "the collector installs no signal handler"
+calls "$quiet|\\b(stdout|stderr)\\b|$ends" $(files_in try | grep -vx try/underscore_exit.c) |
+	verdict "the library of try prints nothing and never ends the application"
 finish

@@ -5,7 +5,7 @@ source "$(dirname "$0")/common.bash"
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-cp -a --parents analyzer collector include workloads/*.h workloads/*.cu* workloads/ceilings tests/lint "$scratch"
+cp -a --parents analyzer collector try include workloads/*.h workloads/*.cu* workloads/ceilings tests/lint "$scratch"
 wanted=$scratch/wanted # lines: RULE <tab> FILE that has to be under it
 
 # plant RULE FILE TEXT: a file that breaks the rule
@@ -59,6 +59,8 @@ plant "never ends the application" collector/planted_exit.c 'void f(void) { _exi
 plant "never writes to stdout" collector/planted_stdout.c 'void f(void) { printf("x"); }'
 plant "only collector/log.c writes to stderr" collector/planted_stderr.c 'void f(void) { fputs("x", stderr); }'
 plant "installs no signal handler" collector/planted_signal.c 'void f(void) { signal(2, 0); }'
+plant "prints nothing and never ends" try/planted_print.c 'void f(void) { puts("x"); }'
+plant "prints nothing and never ends" try/planted_exit.c 'void f(void) { exit(1); }'
 plant "main.c includes only" analyzer/main.c '#include "base/paths.h"'
 mkdir "$scratch/analyzer/unknown"
 plant "every source file lies in a module" analyzer/unknown/planted.c 'int x;'

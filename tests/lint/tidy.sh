@@ -34,4 +34,9 @@ if [ ! -d collector ] || [ -z "${CUDA_FLAGS-}" ]; then
 else
 	tidy collector -Icollector $CUDA_FLAGS | verdict "clang-tidy finds nothing in the collector"
 fi
+if [ ! -d try ] || [ -z "${CUDA_FLAGS-}" ]; then
+	skip "clang-tidy finds nothing in the library of try" "no CUDA headers (make lint passes them)"
+else
+	tidy try -Itry $CUDA_FLAGS | verdict "clang-tidy finds nothing in the library of try"
+fi
 finish

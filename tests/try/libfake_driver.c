@@ -19,7 +19,13 @@
 #include <sys/mman.h>
 
 #define ARENA_ADDRESS ((void *)0x200000000000)
-enum { ARENA_BYTES = 1 << 28, PARAMETERS_MAX = 64, NODES_MAX = 4096, BLOCK_MAX = 1024, SHARED_MAX = 48 << 10 };
+enum {
+	ARENA_BYTES = 1 << 28,
+	PARAMETERS_MAX = 64,
+	NODES_MAX = 4096,
+	BLOCK_MAX = 1024,
+	SHARED_MAX = 48 << 10
+};
 
 enum magic { IS_FUNCTION = 0x46554e43, IS_KERNEL = 0x4b45524e };
 
@@ -34,8 +40,10 @@ static const struct kind kinds[] = {
 	{"empty", 0, {0}},
 	{"fill", 3, {8, 4, 4}},
 	{"mix", 5, {8, 8, 1, 8, 2}},
-	{"many", 41, {8, FOUR_INTS, FOUR_INTS, FOUR_INTS, FOUR_INTS, FOUR_INTS, FOUR_INTS, FOUR_INTS, FOUR_INTS, FOUR_INTS,
-		      FOUR_INTS}},
+	{"many",
+	 41,
+	 {8, FOUR_INTS, FOUR_INTS, FOUR_INTS, FOUR_INTS, FOUR_INTS, FOUR_INTS, FOUR_INTS, FOUR_INTS,
+	  FOUR_INTS, FOUR_INTS}},
 	{"large", 2, {8, 4000}},
 	{"cluster", 1, {8}},
 	{"signal", 2, {8, 4}},
@@ -175,9 +183,11 @@ static void run_kind(const struct work *work)
 	}
 	for (unsigned i = 0; i < work->kind->count; i++)
 		for (size_t j = 0; j < work->kind->bytes[i]; j++)
-			hash = (hash ^ work->parameters[offset_of(work->kind, i) + j]) * 1099511628211u;
+			hash = (hash ^ work->parameters[offset_of(work->kind, i) + j]) *
+			       1099511628211u;
 	for (unsigned i = 0; i < 64; i++)
-		target[i] = (unsigned char)(target[i] * 31 + (hash >> (i % 8 * 8)) + work->grid[0] + work->block[0]);
+		target[i] = (unsigned char)(target[i] * 31 + (hash >> (i % 8 * 8)) + work->grid[0] +
+					    work->block[0]);
 }
 
 static CUresult run(const struct work *work, CUstream stream)
@@ -202,13 +212,14 @@ static const struct handle *handle_of(const void *handle)
 	return found && (found->magic == IS_FUNCTION || found->magic == IS_KERNEL) ? found : NULL;
 }
 
-static CUresult fill_work(struct work *work, const struct handle *handle, const unsigned grid[3], const unsigned block[3],
-			  unsigned shared, void **parameters, void **extra)
+static CUresult fill_work(struct work *work, const struct handle *handle, const unsigned grid[3],
+			  const unsigned block[3], unsigned shared, void **parameters, void **extra)
 {
 	if (!handle)
 		return CUDA_ERROR_INVALID_HANDLE;
-	if (!grid[0] || !grid[1] || !grid[2] || !block[0] || !block[1] || !block[2] || grid[1] > 65535 ||
-	    block[0] * block[1] * block[2] > BLOCK_MAX || shared > (unsigned)handle->shared_max)
+	if (!grid[0] || !grid[1] || !grid[2] || !block[0] || !block[1] || !block[2] ||
+	    grid[1] > 65535 || block[0] * block[1] * block[2] > BLOCK_MAX ||
+	    shared > (unsigned)handle->shared_max)
 		return CUDA_ERROR_INVALID_VALUE;
 	memset(work, 0, sizeof(*work));
 	work->kind = handle->kind;
@@ -216,7 +227,8 @@ static CUresult fill_work(struct work *work, const struct handle *handle, const 
 	memcpy(work->block, block, sizeof(work->block));
 	work->shared = shared;
 	for (unsigned i = 0; parameters && i < handle->kind->count; i++)
-		memcpy(work->parameters + offset_of(handle->kind, i), parameters[i], handle->kind->bytes[i]);
+		memcpy(work->parameters + offset_of(handle->kind, i), parameters[i],
+		       handle->kind->bytes[i]);
 	if (!parameters && extra)
 		memcpy(work->parameters, extra[1], *(size_t *)extra[3]);
 	return CUDA_SUCCESS;
@@ -235,8 +247,9 @@ static CUgraphNode add_node(CUgraph graph, const struct work *work)
 	return node;
 }
 
-static CUresult launch(CUfunction function, const unsigned grid[3], const unsigned block[3], unsigned shared, CUstream stream,
-		       void **parameters, void **extra, bool has_cluster)
+static CUresult launch(CUfunction function, const unsigned grid[3], const unsigned block[3],
+		       unsigned shared, CUstream stream, void **parameters, void **extra,
+		       bool has_cluster)
 {
 	const struct handle *handle = handle_of(function);
 	struct work work;
@@ -245,8 +258,9 @@ static CUresult launch(CUfunction function, const unsigned grid[3], const unsign
 	if (!current())
 		return CUDA_ERROR_INVALID_CONTEXT;
 	pthread_mutex_lock(&lock);
-	result = current()->error ? current()->error :
-				    fill_work(&work, handle, grid, block, shared, parameters, extra);
+	result = current()->error
+			 ? current()->error
+			 : fill_work(&work, handle, grid, block, shared, parameters, extra);
 	if (result == CUDA_SUCCESS && !strcmp(handle->kind->name, "cluster") && !has_cluster)
 		result = CUDA_ERROR_INVALID_CLUSTER_SIZE;
 	if (result == CUDA_SUCCESS && stream_of(stream)->captured)
@@ -259,27 +273,32 @@ static CUresult launch(CUfunction function, const unsigned grid[3], const unsign
 
 #define SHAPE(grid_x, grid_y, grid_z) ((const unsigned[3]){grid_x, grid_y, grid_z})
 
-CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-			unsigned shared, CUstream stream, void **parameters, void **extra)
+CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+			unsigned by, unsigned bz, unsigned shared, CUstream stream,
+			void **parameters, void **extra)
 {
-	return launch(f, SHAPE(gx, gy, gz), SHAPE(bx, by, bz), shared, stream, parameters, extra, false);
+	return launch(f, SHAPE(gx, gy, gz), SHAPE(bx, by, bz), shared, stream, parameters, extra,
+		      false);
 }
 
-CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-			     unsigned shared, CUstream stream, void **parameters, void **extra)
+CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+			     unsigned by, unsigned bz, unsigned shared, CUstream stream,
+			     void **parameters, void **extra)
 {
-	return launch(f, SHAPE(gx, gy, gz), SHAPE(bx, by, bz), shared, stream ? stream : CU_STREAM_PER_THREAD, parameters,
-		      extra, false);
+	return launch(f, SHAPE(gx, gy, gz), SHAPE(bx, by, bz), shared,
+		      stream ? stream : CU_STREAM_PER_THREAD, parameters, extra, false);
 }
 
-CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **parameters, void **extra)
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **parameters,
+			  void **extra)
 {
 	return launch(f, SHAPE(config->gridDimX, config->gridDimY, config->gridDimZ),
-		      SHAPE(config->blockDimX, config->blockDimY, config->blockDimZ), config->sharedMemBytes,
-		      config->hStream, parameters, extra, config->numAttrs);
+		      SHAPE(config->blockDimX, config->blockDimY, config->blockDimZ),
+		      config->sharedMemBytes, config->hStream, parameters, extra, config->numAttrs);
 }
 
-CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void **parameters, void **extra)
+CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void **parameters,
+			       void **extra)
 {
 	CUlaunchConfig changed = *config;
 
@@ -288,7 +307,8 @@ CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void 
 	return cuLaunchKernelEx(&changed, f, parameters, extra);
 }
 
-static CUresult parameter_info(const void *given, enum magic magic, size_t i, size_t *offset, size_t *bytes)
+static CUresult parameter_info(const void *given, enum magic magic, size_t i, size_t *offset,
+			       size_t *bytes)
 {
 	const struct handle *handle = handle_of(given);
 
@@ -348,13 +368,15 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
 	return CUDA_SUCCESS;
 }
 
-CUresult cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel kernel, CUdevice device)
+CUresult cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel kernel,
+			      CUdevice device)
 {
 	(void)device;
 	return cuFuncGetAttribute(value, attribute, (CUfunction)kernel);
 }
 
-CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice device)
+CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel,
+			      CUdevice device)
 {
 	(void)device;
 	return cuFuncSetAttribute((CUfunction)kernel, attribute, value);
@@ -403,27 +425,31 @@ static CUresult work_of_node(struct work *work, const CUDA_KERNEL_NODE_PARAMS *n
 {
 	if (node->kern && node->ctx != current())
 		return CUDA_ERROR_INVALID_CONTEXT;
-	return fill_work(work, handle_of(node->func ? (const void *)node->func : (const void *)node->kern),
+	return fill_work(work,
+			 handle_of(node->func ? (const void *)node->func
+					      : (const void *)node->kern),
 			 SHAPE(node->gridDimX, node->gridDimY, node->gridDimZ),
-			 SHAPE(node->blockDimX, node->blockDimY, node->blockDimZ), node->sharedMemBytes,
-			 node->kernelParams, node->extra);
+			 SHAPE(node->blockDimX, node->blockDimY, node->blockDimZ),
+			 node->sharedMemBytes, node->kernelParams, node->extra);
 }
 
 /* Each node must follow the one before it: what is tested makes no other graphs. */
-CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count,
-			      const CUDA_KERNEL_NODE_PARAMS *parameters)
+CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after,
+			      size_t count, const CUDA_KERNEL_NODE_PARAMS *parameters)
 {
 	struct work work;
 	CUresult result = work_of_node(&work, parameters);
 
-	if (count != (graph->count ? 1 : 0) || (count && after[0] != graph->nodes[graph->count - 1]))
+	if (count != (graph->count ? 1 : 0) ||
+	    (count && after[0] != graph->nodes[graph->count - 1]))
 		return CUDA_ERROR_NOT_SUPPORTED;
 	if (result == CUDA_SUCCESS)
 		*node = add_node(graph, &work);
 	return result;
 }
 
-CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *parameters)
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
+					const CUDA_KERNEL_NODE_PARAMS *parameters)
 {
 	struct work work;
 	CUresult result = work_of_node(&work, parameters);
@@ -521,15 +547,17 @@ static CUresult not_supported(void)
 	return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgraphNode *after, const CUgraphEdgeData *edges,
-				     size_t count, CUstreamCaptureMode mode)
+CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgraphNode *after,
+				     const CUgraphEdgeData *edges, size_t count,
+				     CUstreamCaptureMode mode)
 {
 	(void)stream, (void)graph, (void)after, (void)edges, (void)count, (void)mode;
 	return not_supported();
 }
 
 CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream stream, CUgraph graph, const CUgraphNode *after,
-					  const CUgraphEdgeData *edges, size_t count, CUstreamCaptureMode mode)
+					  const CUgraphEdgeData *edges, size_t count,
+					  CUstreamCaptureMode mode)
 {
 	return cuStreamBeginCaptureToGraph(stream, graph, after, edges, count, mode);
 }
@@ -555,7 +583,8 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *parameters, unsigned flags, CUdevice device)
+CUresult cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *parameters, unsigned flags,
+			CUdevice device)
 {
 	(void)parameters, (void)flags, (void)device;
 	*context = &contexts[context_count];
@@ -606,7 +635,9 @@ CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priori
 {
 	(void)flags;
 	*stream = calloc(1, sizeof(**stream));
-	**stream = (struct CUstream_st){.id = ++stream_count, .priority = priority, .context = current()};
+	**stream = (struct CUstream_st){.id = ++stream_count,
+					.priority = priority,
+					.context = current()};
 	return CUDA_SUCCESS;
 }
 
@@ -746,8 +777,10 @@ CUresult cuGetProcAddress(const char *name, void **function, int version, cuuint
 	} all[] = {
 #define EXPORTED(name) {#name, (void *)(name), (void *)(name)},
 #define EXPORTED_TWICE(name) {#name, (void *)(name), (void *)(name##_ptsz)},
-		FAKE_DRIVER_FUNCTIONS(EXPORTED, EXPORTED_TWICE)
-		{"cuStreamBeginCapture", (void *)cuStreamBeginCapture, (void *)cuStreamBeginCapture_v2_ptsz},
+		FAKE_DRIVER_FUNCTIONS(EXPORTED,
+				      EXPORTED_TWICE){"cuStreamBeginCapture",
+						      (void *)cuStreamBeginCapture,
+						      (void *)cuStreamBeginCapture_v2_ptsz},
 		{"cuGetProcAddress", (void *)cuGetProcAddress, (void *)cuGetProcAddress},
 		{"cuCtxCreate", (void *)cuCtxCreate_v4, (void *)cuCtxCreate_v4}};
 
@@ -755,9 +788,11 @@ CUresult cuGetProcAddress(const char *name, void **function, int version, cuuint
 	*function = NULL;
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if (!strcmp(all[i].name, name))
-			*function = flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM ? all[i].per_thread :
-											    all[i].function;
+			*function = flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
+					    ? all[i].per_thread
+					    : all[i].function;
 	if (status)
-		*status = *function ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+		*status = *function ? CU_GET_PROC_ADDRESS_SUCCESS
+				    : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
 	return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }

@@ -1,8 +1,9 @@
 /*
- * random_program SEED [STEPS] - a program that calls the driver as chance has it, the same for the same seed.
+ * random_program SEED [STEPS [at-once]] - a program that calls the driver as chance has it, the same for the same seed.
  *
  * It prints what each call that waits, copies or asks returned, and the hash of all that the driver had done by then
- * (libfake_driver.c).  Run bare and tried, it must print the same.
+ * (libfake_driver.c).  Run bare and tried, it must print the same.  Its threads take turns; with at-once they do not, each
+ * has a stream and buffers of its own, and what is printed is what these contain.
  */
 #define _GNU_SOURCE
 #include "fake_driver.h"
@@ -29,7 +30,8 @@ static __typeof__(cuCtxCreate_v4) *p_cuCtxCreate;
 static __typeof__(cuStreamBeginCapture) *p_cuStreamBeginCapture;
 static uint64_t (*p_fake_digest)(void);
 
-static unsigned long chance;
+static __thread unsigned long chance;
+static unsigned seed;
 static bool is_per_thread; /* the default stream is one for each thread */
 
 static unsigned below(unsigned limit)
@@ -53,8 +55,9 @@ static void find_by_dlsym(void *library)
 	p_##name = (__typeof__(p_##name))dlsym(library, is_per_thread ? #name "_ptsz" : #name);
 	FAKE_DRIVER_FUNCTIONS(FIND, FIND_OF_THREADS)
 	p_cuCtxCreate = (__typeof__(p_cuCtxCreate))dlsym(library, "cuCtxCreate_v4");
-	p_cuStreamBeginCapture = (__typeof__(p_cuStreamBeginCapture))dlsym(
-		library, is_per_thread ? "cuStreamBeginCapture_v2_ptsz" : "cuStreamBeginCapture_v2");
+	p_cuStreamBeginCapture = (__typeof__(p_cuStreamBeginCapture))
+		dlsym(library,
+		      is_per_thread ? "cuStreamBeginCapture_v2_ptsz" : "cuStreamBeginCapture_v2");
 }
 
 static void find_by_driver(void *library)
@@ -65,7 +68,9 @@ static void find_by_driver(void *library)
 #define ASK(name) must(ask(#name, (void **)&p_##name, CUDA_VERSION, flags, NULL), #name);
 	FAKE_DRIVER_FUNCTIONS(ASK, ASK)
 	must(ask("cuCtxCreate", (void **)&p_cuCtxCreate, CUDA_VERSION, flags, NULL), "cuCtxCreate");
-	must(ask("cuStreamBeginCapture", (void **)&p_cuStreamBeginCapture, CUDA_VERSION, flags, NULL), "capture");
+	must(ask("cuStreamBeginCapture", (void **)&p_cuStreamBeginCapture, CUDA_VERSION, flags,
+		 NULL),
+	     "capture");
 }
 
 static void find_functions(unsigned way)
@@ -96,8 +101,8 @@ struct launch {
 	unsigned kind, is_handle, stream, shape, is_ex, target, source;
 };
 
-static struct launch phrase[PHRASE_MAX];
-static unsigned phrase_length;
+static __thread struct launch phrase[PHRASE_MAX];
+static __thread unsigned phrase_length;
 
 static void report(const char *what, CUresult result)
 {
@@ -106,7 +111,8 @@ static void report(const char *what, CUresult result)
 
 static void set_up(void)
 {
-	static const char *const names[KINDS] = {"empty", "fill", "mix", "many", "large", "cluster"};
+	static const char *const names[KINDS] = {"empty", "fill",  "mix",
+						 "many",  "large", "cluster"};
 
 	must(p_cuInit(0), "cuInit");
 	must(p_cuDevicePrimaryCtxRetain(&context, 0), "context");
@@ -132,17 +138,21 @@ static void set_up(void)
 
 static CUresult launch_with(const struct launch *launch, void **parameters)
 {
-	static const unsigned shapes[SHAPES][3] = {{1, 32, 0}, {7, 128, 0}, {64, 256, 1024}, {7, 128, 512}, {0, 32, 0}, {1, 2048, 0}};
+	static const unsigned shapes[SHAPES][3] = {{1, 32, 0},	  {7, 128, 0}, {64, 256, 1024},
+						   {7, 128, 512}, {0, 32, 0},  {1, 2048, 0}};
 	const unsigned *shape = shapes[launch->shape];
 	CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION};
-	CUlaunchConfig config = {shape[0], 1, 1, shape[1], 1, 1, shape[2], streams[launch->stream], &attribute,
-				 launch->is_ex == 2};
+	CUlaunchConfig config = {shape[0],   1,
+				 1,	     shape[1],
+				 1,	     1,
+				 shape[2],   streams[launch->stream],
+				 &attribute, launch->is_ex == 2};
 	CUfunction function = kernels[launch->kind][launch->is_handle];
 
 	if (launch->is_ex)
 		return p_cuLaunchKernelEx(&config, function, parameters, NULL);
-	return p_cuLaunchKernel(function, shape[0], 1, 1, shape[1], 1, 1, shape[2], streams[launch->stream], parameters,
-				NULL);
+	return p_cuLaunchKernel(function, shape[0], 1, 1, shape[1], 1, 1, shape[2],
+				streams[launch->stream], parameters, NULL);
 }
 
 /* The parameters are overwritten as soon as the call has returned. */
@@ -162,7 +172,8 @@ static void do_launch(const struct launch *launch)
 		parameters[i + 1] = &ints[i];
 	}
 	if (launch->kind == 2)
-		memcpy(parameters, (void *[]){&target, &source, &tag, &factor, &last}, 5 * sizeof(void *));
+		memcpy(parameters, (void *[]){&target, &source, &tag, &factor, &last},
+		       5 * sizeof(void *));
 	if (launch->kind == 4) {
 		memset(large, (int)below(2), sizeof(large));
 		parameters[1] = large;
@@ -182,9 +193,12 @@ static void packed_launch(void)
 		int count, value;
 	} packed = {buffers[below(BUFFERS)], 3, 4};
 	size_t bytes = sizeof(packed);
-	void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
+	void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE,
+			 &bytes, CU_LAUNCH_PARAM_END};
 
-	must(p_cuLaunchKernel(kernels[1][0], 1, 1, 1, 32, 1, 1, 0, streams[below(STREAMS)], NULL, extra), "packed");
+	must(p_cuLaunchKernel(kernels[1][0], 1, 1, 1, 32, 1, 1, 0, streams[below(STREAMS)], NULL,
+			      extra),
+	     "packed");
 }
 
 static void new_phrase(void)
@@ -262,9 +276,12 @@ static void set_attribute(void)
 	unsigned kind = below(KINDS);
 
 	if (below(2))
-		must(p_cuFuncSetAttribute(kernels[kind][0], CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared), "set");
+		must(p_cuFuncSetAttribute(kernels[kind][0],
+					  CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared),
+		     "set");
 	else
-		must(p_cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared, kernels[kind][1], 0),
+		must(p_cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared,
+					    kernels[kind][1], 0),
 		     "set");
 }
 
@@ -289,7 +306,8 @@ static void poll_memory(void)
 	time_t end = time(NULL) + WAIT_S;
 
 	must(p_cuModuleGetFunction(&function, NULL, "signal"), "signal");
-	must(p_cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, streams[4], parameters, NULL), "signal");
+	must(p_cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, streams[4], parameters, NULL),
+	     "signal");
 	while (__atomic_load_n(signal_value, __ATOMIC_ACQUIRE) != value && time(NULL) < end)
 		;
 	printf("polled %d\n", __atomic_load_n(signal_value, __ATOMIC_ACQUIRE) == value);
@@ -315,31 +333,68 @@ static void observe(void)
 	CUevent event = events[below(3)];
 
 	switch (below(9)) {
-	case 0: report("synchronize", p_cuCtxSynchronize()); break;
-	case 1: report("stream", p_cuStreamSynchronize(stream)); break;
-	case 2: report("query", p_cuStreamQuery(stream)); break;
-	case 3: report("record", p_cuEventRecord(event, stream)); break;
-	case 4: report("wait", p_cuStreamWaitEvent(stream, event, 0)); break;
-	case 5: report("event", below(2) ? p_cuEventSynchronize(event) : p_cuEventQuery(event)); break;
-	case 6: report("memset", p_cuMemsetD8Async(buffers[0], 3, 64, stream)); break;
-	case 7: report("device copy", p_cuMemcpyDtoDAsync(buffers[1], buffers[2], 64, stream)); break;
-	default: copy_back();
+	case 0:
+		report("synchronize", p_cuCtxSynchronize());
+		break;
+	case 1:
+		report("stream", p_cuStreamSynchronize(stream));
+		break;
+	case 2:
+		report("query", p_cuStreamQuery(stream));
+		break;
+	case 3:
+		report("record", p_cuEventRecord(event, stream));
+		break;
+	case 4:
+		report("wait", p_cuStreamWaitEvent(stream, event, 0));
+		break;
+	case 5:
+		report("event", below(2) ? p_cuEventSynchronize(event) : p_cuEventQuery(event));
+		break;
+	case 6:
+		report("memset", p_cuMemsetD8Async(buffers[0], 3, 64, stream));
+		break;
+	case 7:
+		report("device copy", p_cuMemcpyDtoDAsync(buffers[1], buffers[2], 64, stream));
+		break;
+	default:
+		copy_back();
 	}
 }
 
 static void other(void)
 {
 	switch (below(10)) {
-	case 0: capture(); break;
-	case 1: renew_stream(); break;
-	case 2: set_attribute(); break;
-	case 3: in_other_context(); break;
-	case 4: poll_memory(); break;
-	case 5: make_child(); break;
-	case 6: packed_launch(); break;
-	case 7: report("host", p_cuLaunchHostFunc(streams[below(STREAMS)], host_function, "a")); break;
-	case 8: must(p_cuMemFree(buffers[7]), "cuMemFree"), must(p_cuMemAlloc(&buffers[7], 4096), "cuMemAlloc"); break;
-	default: new_phrase();
+	case 0:
+		capture();
+		break;
+	case 1:
+		renew_stream();
+		break;
+	case 2:
+		set_attribute();
+		break;
+	case 3:
+		in_other_context();
+		break;
+	case 4:
+		poll_memory();
+		break;
+	case 5:
+		make_child();
+		break;
+	case 6:
+		packed_launch();
+		break;
+	case 7:
+		report("host", p_cuLaunchHostFunc(streams[below(STREAMS)], host_function, "a"));
+		break;
+	case 8:
+		must(p_cuMemFree(buffers[7]), "cuMemFree"),
+			must(p_cuMemAlloc(&buffers[7], 4096), "cuMemAlloc");
+		break;
+	default:
+		new_phrase();
 	}
 }
 
@@ -367,6 +422,8 @@ static unsigned turn, steps_left;
 static void *run_thread(void *number)
 {
 	must(p_cuCtxSetCurrent(context), "cuCtxSetCurrent");
+	chance = seed * 7919u + (uintptr_t)number;
+	new_phrase();
 	pthread_mutex_lock(&turn_lock);
 	while (steps_left) {
 		if (turn != (unsigned)(uintptr_t)number) {
@@ -382,22 +439,91 @@ static void *run_thread(void *number)
 	return NULL;
 }
 
+/* ---- threads at once ---- */
+
+static unsigned long sums[THREADS];
+
+static void launch_own(unsigned number)
+{
+	for (unsigned i = 0; i < phrase_length; i++) {
+		struct launch launch = phrase[i];
+
+		launch.stream = 3 + number;
+		launch.shape %= SHAPES - 2;
+		launch.kind %= KINDS - 1;
+		launch.target = launch.source = 2 * number + launch.target % 2;
+		do_launch(&launch);
+	}
+}
+
+static void observe_own(unsigned number)
+{
+	unsigned char bytes[64];
+
+	if (below(2)) {
+		must(p_cuStreamSynchronize(streams[3 + number]), "cuStreamSynchronize");
+		return;
+	}
+	must(p_cuMemcpyDtoH(bytes, buffers[2 * number + below(2)], sizeof(bytes)), "cuMemcpyDtoH");
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		sums[number] = sums[number] * 31 + bytes[i];
+}
+
+static void capture_own(unsigned number)
+{
+	CUgraph graph;
+	CUgraphExec exec;
+
+	must(p_cuStreamBeginCapture(streams[3 + number], CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
+	     "cuStreamBeginCapture");
+	launch_own(number);
+	must(p_cuStreamEndCapture(streams[3 + number], &graph), "cuStreamEndCapture");
+	must(p_cuGraphInstantiateWithFlags(&exec, graph, 0), "cuGraphInstantiate");
+	must(p_cuGraphLaunch(exec, streams[3 + number]), "cuGraphLaunch");
+	must(p_cuGraphExecDestroy(exec), "cuGraphExecDestroy");
+	must(p_cuGraphDestroy(graph), "cuGraphDestroy");
+}
+
+static void *run_at_once(void *given)
+{
+	unsigned number = (unsigned)(uintptr_t)given, steps = steps_left;
+
+	must(p_cuCtxSetCurrent(context), "cuCtxSetCurrent");
+	chance = seed * 7919u + number;
+	new_phrase();
+	for (unsigned i = 0; i < steps; i++) {
+		launch_own(number);
+		if (below(3))
+			observe_own(number);
+		if (below(8) == 0)
+			new_phrase();
+		if (below(16) == 0)
+			capture_own(number);
+	}
+	observe_own(number);
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t threads[THREADS];
-	unsigned seed = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 1;
+	bool is_at_once = argc > 3;
+
+	seed = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 1;
 
 	chance = seed * 7919u + 1;
 	steps_left = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 60;
 	is_per_thread = seed % 4 == 3;
 	find_functions(seed % 3);
 	set_up();
-	new_phrase();
 	for (size_t i = 0; i < THREADS; i++)
-		pthread_create(&threads[i], NULL, run_thread, (void *)i);
+		pthread_create(&threads[i], NULL, is_at_once ? run_at_once : run_thread, (void *)i);
 	for (size_t i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
-	report("end", p_cuCtxSynchronize());
+	for (size_t i = 0; is_at_once && i < THREADS; i++)
+		printf("thread %zu %lx\n", i, sums[i]);
+	if (!is_at_once)
+		report("end", p_cuCtxSynchronize());
 	if (seed % 5 == 0) {
 		fflush(stdout);
 		_exit(seed % 7);

@@ -18,11 +18,11 @@ tried() {
 		LD_PRELOAD=$BUILD/lib/librooflinetry.so "$@"
 }
 
-# both SEED: the program prints the same and ends with the same code, bare and tried
+# both SEED [at-once]: the program prints the same and ends with the same code, bare and tried
 both() {
 	local bare=0 with=0
-	"$tools/random_program" "$1" 40 >bare.out 2>bare.err || bare=$?
-	tried "$tools/random_program" "$1" 40 >tried.out 2>tried.err || with=$?
+	"$tools/random_program" "$1" 40 "${@:2}" >bare.out 2>bare.err || bare=$?
+	tried "$tools/random_program" "$1" 40 "${@:2}" >tried.out 2>tried.err || with=$?
 	cmp bare.out tried.out && cmp bare.err tried.err && [ "$bare" = "$with" ] && return
 	echo "seed $1: exit codes $bare and $with"
 	diff bare.out tried.out | head -20
@@ -36,6 +36,10 @@ count() {
 
 @test "programs made by chance do the same with launches put off" {
 	for seed in ${SEEDS:-1 2 3 4 7}; do both "$seed"; done
+}
+
+@test "threads that launch, wait and capture at once get what they launched, in order" {
+	for seed in ${SEEDS:-1 3}; do both "$seed" at-once; done
 }
 
 @test "they also do where it steps aside by itself" {
