@@ -81,7 +81,7 @@ for workload in $(awk -F'[(,]' '/^[ \t]*WORKLOAD\(/ { print $2 }' workloads/work
 				"$workload" "$variant" --repeats 1 --iterations 8 ;;
 		dp_* | persistent)
 			record "$workload.$variant" "${samples[@]}" -- "$workload" "$variant" --repeats 1 ;;
-		nvshmem_* | two_stage)
+		nvshmem_* | two_stage | p2p_overlap | nccl_* | scaling)
 			[ "$(nvidia-smi -L | wc -l)" -lt 2 ] || CUDA_VISIBLE_DEVICES=0,1 record "$workload.$variant" -- \
 				"$workload" "$variant" --repeats 1 --iterations 20 ;;
 		transformer) record "$workload.$variant" -- "$workload" "$variant" --repeats 1 --iterations 5 ;;
