@@ -262,6 +262,9 @@ $(units): %: %.o $(fixture_o) $(unit_library)
 # NVTX's own start reads plainly what whoever attaches writes: ThreadSanitizer takes that for races.
 $(BUILD)/tests/collector/mock_app_nvtx.o $(BUILD)/tests/collector/libfirst_nvtx.o: SANITIZER :=
 
+# It is loaded into programs that have no sanitizer.
+$(BUILD)/tests/tools/libfake_try.o $(BUILD)/tests/tools/libfake_try.so: SANITIZER :=
+
 $(tools): %: %.o $(library)
 	$(CC) $(SANITIZER) -o $@ $(inputs) $(LDFLAGS) $(ANALYZER_LIBS) -ldl
 

@@ -44,8 +44,17 @@ static void prepend(const char *variable, const char *value, char separator)
 	}
 }
 
-/* CUDA and NVTX load the library that the first two name.  Preloaded, it also sees _exit; a program
- * built with ASan would refuse to start with a library before its own, so ASan is told not to check. */
+/* A program built with ASan would refuse to start with a library before its own, so ASan is told not to check. */
+int record_preload(const char *library)
+{
+	if (strpbrk(library, ": \t\n")) /* the loader would take it for two */
+		return -EINVAL;
+	prepend("LD_PRELOAD", library, ':');
+	prepend("ASAN_OPTIONS", "verify_asan_link_order=0", ':');
+	return 0;
+}
+
+/* CUDA and NVTX load the library that the first two name.  Preloaded, it also sees _exit. */
 int record_inject(const char *who)
 {
 	char library[PATH_MAX];
@@ -62,10 +71,7 @@ int record_inject(const char *who)
 		fprintf(stderr, "%s: replacing CUDA_INJECTION64_PATH=%s\n", who, other);
 	setenv("CUDA_INJECTION64_PATH", library, 1);
 	setenv("NVTX_INJECTION64_PATH", library, 1);
-	if (strpbrk(library, ": \t\n")) /* the loader would take it for two */
-		return 0;
-	prepend("LD_PRELOAD", library, ':');
-	prepend("ASAN_OPTIONS", "verify_asan_link_order=0", ':');
+	(void)record_preload(library);
 	return 0;
 }
 

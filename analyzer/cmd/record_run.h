@@ -21,6 +21,10 @@ struct record_run {
 /* Sets what loads the collector into programs that are started from here on.  Returns -1 after one line. */
 int record_inject(const char *who);
 
+/* Has programs that are started from here on load the library before their own, and ASan not mind.  Returns 0, or -EINVAL
+ * where its path cannot be preloaded: it has a space or a colon. */
+int record_preload(const char *library);
+
 /* Runs it and waits for its end; signals must be held (record_signals.h).  Returns a negative number after one line. */
 int record_run(struct record_run *run);
 

@@ -196,12 +196,12 @@ static int record_report(struct report **report, const struct tune_options *opti
 			 const char *folder, const char *counters, size_t point, struct err *err)
 {
 	struct tune_run run = {
-		.command = tune_command_of(options->command, &options->space, point),
-		.timeout_s = options->trial_timeout_s,
+		.process.command = tune_command_of(options->command, &options->space, point),
+		.process.timeout_s = options->trial_timeout_s,
 		.is_shown = options->is_shown,
 	};
 	struct source source = {.path = folder, .ceilings_path = options->ceilings_path};
-	int rc = run.command ? 0 : err_set(err, -ENOMEM, "out of memory");
+	int rc = run.process.command ? 0 : err_set(err, -ENOMEM, "out of memory");
 
 	*report = NULL;
 	tune_bench_remove(folder);
@@ -210,7 +210,7 @@ static int record_report(struct report **report, const struct tune_options *opti
 	if (rc == 0)
 		rc = source_load(report, &source, WHO, err);
 	tune_run_free(&run);
-	tune_command_free(run.command);
+	tune_command_free(run.process.command);
 	return rc;
 }
 

@@ -239,15 +239,15 @@ static enum tune_status status_of(struct tune_bench *bench, const struct tune_ru
 {
 	char end[64];
 
-	if (run->interrupted_by)
-		bench->interrupted_by = run->interrupted_by;
-	if (run->is_timed_out) {
+	if (run->process.interrupted_by)
+		bench->interrupted_by = run->process.interrupted_by;
+	if (run->process.is_timed_out) {
 		complain(bench, "longer than --trial-timeout");
 		return TUNE_TIMED_OUT;
 	}
-	if (!run->status)
+	if (!run->process.status)
 		return TUNE_OK;
-	record_describe_end(run->status, end, sizeof(end));
+	record_describe_end(run->process.status, end, sizeof(end));
 	snprintf(bench->complaint, sizeof(bench->complaint), "%s%s%s", end,
 		 *run->complaint ? ": " : "", run->complaint);
 	return TUNE_FAILED;
@@ -302,7 +302,7 @@ static bool read_value(struct tune_bench *bench, const struct tune_run *run, con
 	if (tune_objective_is_recorded(objective))
 		return read_recording(bench, folder, trial);
 	if (objective->kind == TUNE_OBJECTIVE_WALL) {
-		trial->value = run->seconds * 1e9;
+		trial->value = run->process.seconds * 1e9;
 		return true;
 	}
 	if (tune_objective_of_output(objective, run->output, &trial->value))
@@ -316,14 +316,14 @@ static int run_trial(struct tune_bench *bench, struct tune_trial *trial, double 
 {
 	const struct tune_options *options = bench->options;
 	struct tune_run run = {
-		.command = tune_command_of(options->command, &options->space, trial->point),
-		.timeout_s = options->trial_timeout_s,
+		.process.command = tune_command_of(options->command, &options->space, trial->point),
+		.process.timeout_s = options->trial_timeout_s,
 		.is_shown = options->is_shown,
 	};
 	char folder[2 * PATH_MAX];
 	int rc;
 
-	if (!run.command)
+	if (!run.process.command)
 		return err_set(err, -ENOMEM, "out of memory");
 	snprintf(folder, sizeof(folder), "%s/trial.%d", bench->folder, (int)getpid());
 	rc = tune_objective_is_recorded(&options->objective)
@@ -333,11 +333,11 @@ static int run_trial(struct tune_bench *bench, struct tune_trial *trial, double 
 		trial->status = status_of(bench, &run);
 		if (trial->status == TUNE_OK && !read_value(bench, &run, folder, trial))
 			trial->status = TUNE_NO_VALUE;
-		*seconds = run.seconds;
+		*seconds = run.process.seconds;
 	}
 	tune_bench_remove(folder);
 	tune_run_free(&run);
-	tune_command_free(run.command);
+	tune_command_free(run.process.command);
 	return rc;
 }
 

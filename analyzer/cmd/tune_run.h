@@ -1,8 +1,5 @@
 /*
- * tune_run.h - one run of the program that is tuned: quiet, with a time limit.
- *
- * It gets no input and a process group of its own, so that at the limit all that it started ends with it.  Who
- * interrupts us means the program as well.
+ * tune_run.h - one run of the program that is tuned: its command, and what it printed.
  */
 #ifndef ROOFLINE_TUNE_RUN_H
 #define ROOFLINE_TUNE_RUN_H
@@ -10,17 +7,13 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "cmd/quiet_run.h"
 #include "tune/space.h"
 
 struct tune_run {
-	char **command; /* without anything left to fill in */
-	double timeout_s;
-	bool is_shown; /* what it prints goes to stderr as well, when it has ended */
+	struct quiet_run process; /* its command without anything left to fill in */
+	bool is_shown;		  /* what it prints goes to stderr as well, when it has ended */
 	/* found */
-	int status; /* as wait(2) tells it */
-	bool is_timed_out;
-	int interrupted_by; /* a signal, or 0 */
-	double seconds;
 	char *output;	 /* owned; what it printed on stdout */
 	char *complaint; /* owned; the last line on stderr, "" without one */
 };

@@ -6,7 +6,7 @@
 #include "cmd/usage.h"
 
 #include "advice/advice.h"
-#include "whatif/what_if.h"
+#include "whatif/subtract_recording.h"
 #include "analysis/compare/comparison.h"
 #include "output/verify.h"
 
@@ -135,60 +135,6 @@ static int load(struct verification *verification, const struct verify_arguments
 		rc = source_find_advice(&verification->advice, verification->before,
 					arguments->range, err);
 	return rc;
-}
-
-static struct compared_side side_of(const struct steady_rows *rows)
-{
-	const struct steady_loop *steady = rows->steady;
-
-	if (!steady)
-		return (struct compared_side){0};
-	return (struct compared_side){.count = steady->warm_up_count + steady->count,
-				      .run_count = steady->member_count};
-}
-
-static int measure_side(struct not_recorded *out, struct compared_side *side,
-			struct steady_rows *rows, const struct report *report,
-			const struct ceilings *ceilings, const char *range)
-{
-	int rc;
-
-	if (side->row_count)
-		rows->row_count = side->row_count;
-	rc = what_if_not_recorded(out, report->profile, ceilings, range, rows);
-	side->row_ns = (double)out->row_ns;
-	side->share = out->shares.steady;
-	return rc;
-}
-
-/* Both without what recording added to them, where the GPU's ceilings tell. */
-static int subtract_overhead(struct verification *verification,
-			     const struct verify_arguments *arguments, struct err *err)
-{
-	const struct ceilings *ceilings = verification->before->ceilings;
-	struct comparison *comparison = verification->comparison;
-	struct steady_rows before_rows = what_if_steady_rows(verification->before);
-	struct steady_rows after_rows = what_if_steady_rows(verification->after);
-	struct compared_side before = side_of(&before_rows), after = side_of(&after_rows);
-	struct not_recorded untraced_before, untraced_after;
-	int rc;
-
-	if (!comparison->differences.count) /* else as many iterations tell nothing */
-		comparison_match_rows(&before, &after);
-	rc = measure_side(&untraced_before, &before, &before_rows, verification->before, ceilings,
-			  arguments->range);
-	if (rc == 0)
-		rc = measure_side(&untraced_after, &after, &after_rows, verification->after,
-				  ceilings, arguments->range);
-	if (rc == 0)
-		rc = comparison_without_recording(comparison, untraced_before.shares.part,
-						  untraced_after.shares.part);
-	if (rc == 0)
-		comparison_kernels_without_recording(comparison, untraced_before.shares.kernels,
-						     untraced_after.shares.kernels);
-	if (rc == 0 && !arguments->range)
-		comparison_add_steady(comparison, &before, &after);
-	return rc < 0 ? err_set(err, rc, "out of memory for the model of the run") : 0;
 }
 
 /* ---- the prediction ---- */
@@ -370,7 +316,8 @@ static int verify(struct verification *verification, const struct verify_argumen
 	rc = comparison_make(&verification->comparison, verification->before->profile,
 			     verification->after->profile, arguments->range, &err);
 	if (rc == 0)
-		rc = subtract_overhead(verification, arguments, &err);
+		rc = what_if_subtract_recording(verification->comparison, verification->before,
+						verification->after, &err);
 	if (rc == 0)
 		rc = predict(verification, arguments, &err);
 	if (rc == 0)

@@ -288,6 +288,7 @@ static const char *change_loop(struct application *application, const struct loo
 const struct technique technique_cuda_graph = {
 	.id = "cuda_graph",
 	.option = "graph",
+	.tried_by = "graph",
 	.argument = ARGUMENT_RANGE,
 	.help = "each iteration of a repeating loop is one launch of a CUDA graph",
 	.effect =

@@ -46,6 +46,8 @@ enum bound {
 struct technique {
 	const char *id;	    /* stable, for programs: "cuda_graph" */
 	const char *option; /* of whatif, without the dashes: "graph" */
+	const char *
+		tried_by; /* the strategy of try that does it to an unchanged program (roofline/try.h); NULL: none does */
 	enum technique_argument argument;
 	const char *number_is;	 /* of ARGUMENT_NUMBER: "a number of atomics" */
 	const char *number_does; /* likewise, what N does: "in one" */

@@ -22,13 +22,14 @@ modules() {
 		analyzer/advice     | base/ trace/profile.h analysis/ replay/ techniques/ whatif/ advice/ roofline/metrics.h roofline/ceilings.h | print exit world rows
 		analyzer/tune       | base/ trace/profile.h analysis/counters/occupancy.h tune/ | print exit
 		analyzer/summary    | base/ trace/profile.h analysis/ summary/ | print exit rows
-		analyzer/output     | base/ trace/profile.h analysis/ whatif/ advice/ summary/ output/ roofline/metrics.h roofline/ceilings.h | exit rows
+		analyzer/trial      | base/ trial/ roofline/try.h | print exit
+		analyzer/output     | base/ trace/profile.h analysis/ whatif/ advice/ summary/ trial/ output/ roofline/metrics.h roofline/ceilings.h | exit rows
 		analyzer/charts     | base/ trace/profile.h analysis/ whatif/ advice/ tune/ output/points.h charts/ roofline/metrics.h roofline/ceilings.h | exit rows
 		analyzer/html       | base/ trace/profile.h analysis/ whatif/ advice/ output/outputs.h output/compare.h charts/raster.h charts/strip.h charts/chart_strips.h charts/chart_colors.h html/ | print exit rows
 		analyzer/exchange/import | base/ trace/ exchange/import/ roofline/ | print exit
 		analyzer/exchange/export | base/ trace/profile.h analysis/ exchange/export/ | print exit rows
 		analyzer/live       | base/ trace/ roofline/ live/ | print exit
-		analyzer/cmd        | base/ trace/ analysis/ replay/ techniques/ whatif/ advice/ tune/ summary/ output/ charts/ html/ exchange/ live/ cmd/ roofline/ workloads/workloads.h |
+		analyzer/cmd        | base/ trace/ analysis/ replay/ techniques/ whatif/ advice/ tune/ trial/ summary/ output/ charts/ html/ exchange/ live/ cmd/ roofline/ workloads/workloads.h |
 		analyzer/main.c     | cmd/commands.h cmd/usage.h base/format.h |
 	END
 }
@@ -66,7 +67,7 @@ is_allowed() {
 # own_includes DIR...: lines 'file header' of our own headers, also those named with angle brackets;
 # any leading ../ taken away
 own_includes() {
-	local ours='"[^"]+"|<((\.\./)*(analyzer|base|trace|analysis|replay|techniques|whatif|advice|tune|summary|output|charts|html|exchange|live|cmd|roofline|workloads|collector)/[^>]+)>'
+	local ours='"[^"]+"|<((\.\./)*(analyzer|base|trace|analysis|replay|techniques|whatif|advice|tune|trial|summary|output|charts|html|exchange|live|cmd|roofline|workloads|collector)/[^>]+)>'
 	grep -rHoE --include='*.[ch]' --include='*.cu' --include='*.cuh' \
 		"^[[:space:]]*#[[:space:]]*include[[:space:]]*($ours)" "$@" 2>/dev/null |
 		sed -E 's/^([^:]+):.*["<]([^">]+)[">].*/\1 \2/; s/ (\.\.\/)+/ /'
