@@ -26,8 +26,8 @@ FINDER(op_after, struct gap, gap, &row->report->profile->ops[gap->after]);
 static const struct column op_columns[] = {
 	{.key = "name", .csv = "", .type = COLUMN_COMPUTED, .get = op_get_name},
 	COMPUTED("kind", op_get_kind),
-	FIELD(struct profile_op, start_ns),
-	FIELD(struct profile_op, end_ns),
+	MOMENT(struct profile_op, start),
+	MOMENT(struct profile_op, end),
 	COMPUTED("stream", op_get_stream),
 	FIELD(struct profile_op, graph),
 	{0}};
