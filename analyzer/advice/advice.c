@@ -32,10 +32,25 @@ static const char *strategy_of(const struct rule *rule)
 	return rule->technique ? rule->technique->id : rule->strategy;
 }
 
+/* What the reader writes: CUDA, or Python where PyTorch launches the kernels. */
+static struct rule_words words_of(const struct rule *rule, const struct facts *facts)
+{
+	struct rule_words words = {rule->pattern, rule->risk, rule->workload};
+	const struct rule_words *pytorch = &rule->in_pytorch;
+
+	if (!pytorch->pattern || !facts_is_pytorch(facts))
+		return words;
+	words.pattern = pytorch->pattern;
+	words.risk = pytorch->risk ? pytorch->risk : words.risk;
+	words.workload = pytorch->workload;
+	return words;
+}
+
 static struct recommendation *add(struct advice *advice, const struct facts *facts, size_t device,
 				  const struct rule *rule)
 {
 	struct recommendation *items = realloc(advice->items, (advice->count + 1) * sizeof(*items));
+	const struct rule_words words = words_of(rule, facts);
 	struct recommendation *item;
 
 	if (!items)
@@ -45,9 +60,9 @@ static struct recommendation *add(struct advice *advice, const struct facts *fac
 	*item = (struct recommendation){.id = rule->id,
 					.strategy = strategy_of(rule),
 					.title = rule->title,
-					.pattern = rule->pattern,
-					.risk = rule->risk,
-					.workload = rule->workload,
+					.pattern = words.pattern,
+					.risk = words.risk,
+					.workload = words.workload,
 					.device = device,
 					.is_once = rule->is_once &&
 						   facts->devices[device].is_repeating,

@@ -389,6 +389,20 @@ int facts_collect(struct facts *facts, const struct report *report, const char *
 	return rc;
 }
 
+/* What all of PyTorch's own kernels have in their names, and those of its compiler. */
+static const char *const pytorch_parts[] = {"at::native::", "at_cuda_detail", "triton_"};
+
+bool facts_is_pytorch(const struct facts *facts)
+{
+	const struct profile *profile = facts->report->profile;
+
+	for (size_t i = 0; i < profile->kernel_name_count; i++)
+		for (size_t j = 0; j < sizeof(pytorch_parts) / sizeof(*pytorch_parts); j++)
+			if (strstr(profile->kernel_names[i], pytorch_parts[j]))
+				return true;
+	return false;
+}
+
 void facts_free(struct facts *facts)
 {
 	what_ifs_free(&facts->what_ifs);

@@ -141,7 +141,8 @@ struct limit limit_find(const struct report *report)
 		return limit;
 	run = whole_run(report, limit.device);
 	steady = steady_part(report, limit.device);
-	limit.run_ns = run.wall_ns - run.by_cause_ns[GAP_PROFILER];
+	limit.recording_ns = run.by_cause_ns[GAP_PROFILER];
+	limit.run_ns = run.wall_ns - limit.recording_ns;
 	limit.is_steady = steady != NULL;
 	find_largest(&limit, steady ? steady : &run);
 	if (report->roofline)

@@ -20,7 +20,8 @@ struct limit {
 	size_t device;
 	bool is_steady; /* all times are those of the steady state */
 	int64_t run_ns; /* from the first operation to the last; this and wall_ns without what recording added */
-	int64_t wall_ns; /* of the run, or of its steady state */
+	int64_t recording_ns; /* what that is of the run */
+	int64_t wall_ns;      /* of the run, or of its steady state */
 	int64_t idle_ns, kernel_ns;
 	int64_t children_ns;  /* idle, and probably at work on what kernels launched */
 	int64_t part_ns;      /* of wall_ns: idle, copies alone, or kernels */

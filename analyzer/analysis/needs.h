@@ -15,6 +15,7 @@
 
 /* ANALYSIS(member of struct report, the analyses that it is made from) */
 #define ANALYSES(ANALYSIS)                               \
+	ANALYSIS(events, 0)                              \
 	ANALYSIS(timeline, 0)                            \
 	ANALYSIS(gaps, NEED_timeline)                    \
 	ANALYSIS(steady_state, NEED_gaps)                \
@@ -44,8 +45,12 @@ enum { ANALYSES(ANALYSIS_NUMBER) };
 enum analysis_need { ANALYSES(ANALYSIS_NEED) };
 #undef ANALYSIS_NEED
 
+/* Of what is as long as the recording itself: done only where it is named, not with everything else. */
+#define ANALYSES_ON_REQUEST NEED_events
+
 struct report_needs {
-	uint64_t tables; /* bits TABLE(name); 0: everything is needed, whatever analyses says */
+	uint64_t
+		tables; /* bits TABLE(name); 0: everything is needed, and of analyses those on request */
 	uint32_t analyses;
 };
 

@@ -8,7 +8,7 @@
 #include "analysis/samples/sm_activity_join.h"
 #include "base/worker.h"
 
-#define ALL_ANALYSES UINT32_MAX
+#define ALL_ANALYSES (UINT32_MAX & ~(uint32_t)ANALYSES_ON_REQUEST)
 
 static bool is_needed(const struct report *report, uint32_t analysis)
 {
@@ -73,6 +73,7 @@ static int analyze_times(struct half *half)
 
 /* Analyses that look at the profile alone, or at those before them. */
 #define ANALYSES_OF_PROFILE(ANALYSIS)                               \
+	ANALYSIS(events, events_build, profile)                     \
 	ANALYSIS(statistics, statistics_collect, profile)           \
 	ANALYSIS(counted, counted_build, profile)                   \
 	ANALYSIS(device_graphs, device_graphs_build, profile)       \
@@ -199,6 +200,12 @@ int report_of_profile(struct report **out, struct profile *profile, struct err *
 	return report_for(out, profile, ALL_ANALYSES, err);
 }
 
+int report_of_profile_with(struct report **out, struct profile *profile, uint32_t on_request,
+			   struct err *err)
+{
+	return report_for(out, profile, ALL_ANALYSES | on_request, err);
+}
+
 int report_build_for(struct report **out, const char *path, const struct report_needs *needs,
 		     struct err *err)
 {
@@ -207,7 +214,8 @@ int report_build_for(struct report **out, const char *path, const struct report_
 				     err);
 
 	return rc < 0 ? rc
-		      : report_for(out, profile, needs->tables ? needs->analyses : ALL_ANALYSES,
+		      : report_for(out, profile,
+				   needs->tables ? needs->analyses : ALL_ANALYSES | needs->analyses,
 				   err);
 }
 
@@ -247,6 +255,7 @@ void report_free(struct report *report)
 	steady_state_free(report->steady_state);
 	statistics_free(report->statistics);
 	timeline_free(report->timeline);
+	events_free(report->events);
 	profile_free(report->profile);
 	free(report);
 }

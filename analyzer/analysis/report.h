@@ -9,6 +9,7 @@
 #include "analysis/counters/ceilings.h"
 #include "analysis/job/job.h"
 #include "analysis/time/collectives.h"
+#include "analysis/time/events.h"
 #include "analysis/counters/counted.h"
 #include "analysis/statistics/device_graphs.h"
 #include "analysis/statistics/jit.h"
@@ -31,7 +32,8 @@
 /* Of a report that was built for a part (report_build_for) what that part needs; the rest is NULL. */
 struct report {
 	struct profile *profile;
-	uint32_t analyses; /* bits 1 << ANALYSIS_name: what was asked for */
+	uint32_t analyses;     /* bits 1 << ANALYSIS_name: what was asked for */
+	struct events *events; /* NULL unless they were asked for */
 	struct timeline *timeline;
 	struct statistics *statistics;
 	struct gap_analysis *gaps;
@@ -70,6 +72,10 @@ int report_build_for(struct report **out, const char *path, const struct report_
 
 /* Every analysis of a profile in memory, which the report owns from here on, also on failure. */
 int report_of_profile(struct report **out, struct profile *profile, struct err *err);
+
+/* The same, and those of ANALYSES_ON_REQUEST that are named. */
+int report_of_profile_with(struct report **out, struct profile *profile, uint32_t on_request,
+			   struct err *err);
 
 /* Sets the roofs of the recording's GPU, which the report owns from here on, also on failure, and
  * places everything under them again.  NULL removes them. */

@@ -40,13 +40,15 @@ struct figure format_moment(int64_t ns)
 		int64_t ns;
 		int digits;
 	} units[] = {{"s", 1000000000, 9}, {"ms", 1000000, 6}, {"us", 1000, 3}, {"ns", 1, 0}};
+	const char *sign = ns < 0 ? "-" : "";
 	struct figure figure;
 	size_t unit = 0, length;
 
+	ns = ns == INT64_MIN ? INT64_MAX : ns < 0 ? -ns : ns;
 	while (unit < 3 && ns < units[unit].ns)
 		unit++;
-	snprintf(figure.text, sizeof(figure.text), "%" PRId64 ".%0*" PRId64, ns / units[unit].ns,
-		 units[unit].digits, ns % units[unit].ns);
+	snprintf(figure.text, sizeof(figure.text), "%s%" PRId64 ".%0*" PRId64, sign,
+		 ns / units[unit].ns, units[unit].digits, ns % units[unit].ns);
 	length = strlen(figure.text);
 	while (figure.text[length - 1] == '0' && figure.text[length - 2] != '.')
 		length--;

@@ -4,6 +4,7 @@
 #include "cmd/usage.h"
 
 #include "advice/advice.h"
+#include "base/format.h"
 #include "base/new_file.h"
 #include "html/html.h"
 #include "output/order.h"
@@ -215,11 +216,20 @@ static int write_ordered(const struct report *report, struct report_arguments *a
 	return rc;
 }
 
-/* CSV has no line for it. */
-static void tell_of_selection(const struct report *report, const struct report_arguments *arguments)
+/* CSV has no line for them: what part the report is of, and what --top left out. */
+static void tell_beside_csv(const struct report *report, const struct report_arguments *arguments)
 {
-	if (report->selection && arguments->format == USAGE_FORMAT_csv)
+	size_t count;
+
+	if (arguments->format != USAGE_FORMAT_csv)
+		return;
+	if (report->selection)
 		fprintf(stderr, "rooflinectl report: note: %s\n", report->selection);
+	count = section_left_out(arguments->chosen[0], report, &arguments->options);
+	if (count)
+		fprintf(stderr, "rooflinectl report: note: %s more row%s left out by --top %zu\n",
+			format_count(count).text, count == 1 ? " is" : "s are",
+			arguments->options.top);
 }
 
 /* Advice may take long: who waits for a whole report at a terminal reads what was measured meanwhile. */
@@ -262,7 +272,7 @@ static int run(struct report_arguments *arguments, struct err *err)
 		rc = find_advice(&advice, report, arguments, err);
 	if (rc == 0) {
 		report->advice = advice;
-		tell_of_selection(report, arguments);
+		tell_beside_csv(report, arguments);
 		rc = arguments->html_path ? write_page(report, arguments->html_path, err)
 					  : write_ordered(report, arguments, err);
 	}

@@ -132,7 +132,7 @@ static int check_ranges(const struct source *source, const struct profile *profi
 /* ---- loading ---- */
 
 static int build_part(struct report **out, const char *path, const struct selection *selection,
-		      struct err *err)
+		      const struct report_needs *needs, struct err *err)
 {
 	struct profile *profile;
 	char *sentence;
@@ -146,7 +146,7 @@ static int build_part(struct report **out, const char *path, const struct select
 		free(sentence);
 		return rc;
 	}
-	rc = report_of_profile(out, profile, err);
+	rc = report_of_profile_with(out, profile, needs->analyses & ANALYSES_ON_REQUEST, err);
 	if (rc < 0)
 		free(sentence);
 	else
@@ -176,7 +176,7 @@ int source_build(struct report **out, const char *named, const struct selection 
 	int rc;
 
 	progress_begin(&progress, "reading and analyzing the recording");
-	rc = selection_is_any(selection) ? build_part(out, path, selection, err)
+	rc = selection_is_any(selection) ? build_part(out, path, selection, needs, err)
 					 : report_build_for(out, path, needs, err);
 	progress_end(&progress);
 	return rc < 0 ? rc : report_choose_ceilings(*out, ceilings_path, who, err);

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/time/gaps.h"
+#include "analysis/report.h"
 #include "base/distribution.h"
 
 struct value value_none(void)
@@ -90,6 +90,15 @@ static bool is_in_bounds(const struct value *value, enum column_known known)
 	return known == KNOWN_ABOVE_ZERO ? number_of(value) > 0 : number_of(value) >= 0;
 }
 
+/* Nothing where nothing ran, and of a moment that is not known. */
+static struct value from_first(const struct row *row, int64_t moment_ns)
+{
+	int64_t first_ns = row->report ? report_first_ns(row->report) : INT64_MAX;
+
+	return first_ns == INT64_MAX || moment_ns <= 0 ? value_none()
+						       : value_integer(moment_ns - first_ns);
+}
+
 struct value column_value(const struct column *column, struct row *row, const void *from)
 {
 	struct value value;
@@ -98,6 +107,8 @@ struct value column_value(const struct column *column, struct row *row, const vo
 		return value_none();
 	if (column->get)
 		return column->get(row, from);
+	if (column->type == COLUMN_FROM_FIRST)
+		return from_first(row, *(const int64_t *)((const char *)from + column->offset));
 	value = field_value(column->type, (const char *)from + column->offset);
 	return is_in_bounds(&value, column->known) ? value : value_none();
 }

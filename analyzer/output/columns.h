@@ -74,6 +74,7 @@ enum column_type {
 	COLUMN_I64,
 	COLUMN_REAL,
 	COLUMN_DIMENSIONS,
+	COLUMN_FROM_FIRST, /* of a moment in nanoseconds: from the first operation on */
 	COLUMN_COMPUTED,
 	COLUMN_GROUP,
 	COLUMN_ROW, /* a group that is a row of its own */
@@ -143,6 +144,14 @@ struct column {
 #define FIELD_FROM_ZERO(struct_type, field)                                    \
 	{                                                                      \
 		FIELD_AS(#field, struct_type, field), .known = KNOWN_FROM_ZERO \
+	}
+
+/* A moment, name##_ns of the struct: since the Unix epoch, and from the first operation of the recording on. */
+#define MOMENT(struct_type, name)                                         \
+	FIELD(struct_type, name##_ns),                                    \
+	{                                                                 \
+		.key = #name "_from_first_ns", .type = COLUMN_FROM_FIRST, \
+		.offset = offsetof(struct_type, name##_ns)                \
 	}
 
 #define COMPUTED(name, function)                                          \

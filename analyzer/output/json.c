@@ -260,6 +260,24 @@ int json_write(const struct column *columns, const void *item, FILE *out, const 
 	return end(&document, what, err);
 }
 
+/* How many rows --top left out, by section: nothing is cut without a word. */
+static json_t *left_out(struct json_builder *json, const struct report *report,
+			const struct output_options *options)
+{
+	json_t *object = json_object();
+
+	for (size_t i = 0; sections[i]; i++) {
+		size_t count = section_is_wanted(sections[i], options)
+				       ? section_left_out(sections[i], report, options)
+				       : 0;
+
+		if (count)
+			json_builder_put(json, object, sections[i]->key,
+					 json_integer((json_int_t)count));
+	}
+	return object;
+}
+
 static void write_section(struct document *document, const struct section *section,
 			  const struct report *report, const struct output_options *options)
 {
@@ -290,5 +308,7 @@ int output_json(const struct report *report, FILE *out, const struct output_opti
 	for (size_t i = 0; sections[i]; i++)
 		if (section_is_wanted(sections[i], options))
 			write_section(&document, sections[i], report, options);
+	if (options->top)
+		write_piece(&document, "left_out", left_out(&document.piece, report, options));
 	return end(&document, "the report", err);
 }

@@ -24,8 +24,8 @@ static void put_kernel(struct sentence *sentence, const struct limit *limit,
 
 	if (!point)
 		return;
-	sentence_append(sentence, "; %s has %.0f%% of that", limit_kernel_name(limit, report).text,
-			100 * limit->kernel_share);
+	sentence_append(sentence, "; %s has %.0f%% of their time",
+			limit_kernel_name(limit, report).text, 100 * limit->kernel_share);
 	if (limit->has_roof)
 		sentence_append(sentence, ", at %.0f%% of its nearest roof (%s)",
 				100 * point->binding_share, roofline_roof_title(point->binding));
@@ -44,20 +44,44 @@ static void put_untraced(struct sentence *sentence, const struct report *report,
 					.text);
 }
 
-/* "67.6% of 9.46 ms", or of the steady state, which is so much of the run. */
-static void put_share(struct sentence *sentence, const struct limit *limit)
+/* What all shares are of; told once with how long that is, where it is not the steady state. */
+static const char *whole_of(const struct limit *limit, const struct report *report)
 {
-	struct figure share = format_percent((double)limit->part_ns, (double)limit->wall_ns);
-	struct figure wall = format_ns((double)limit->wall_ns);
-
 	if (limit->is_steady)
-		sentence_append(sentence, "%s of the steady state, %s of %s", share.text, wall.text,
-				format_ns((double)limit->run_ns).text);
-	else
-		sentence_append(sentence, "%s of %s", share.text, wall.text);
+		return "the steady state";
+	return report->profile->window.is_part ? "the chosen time" : "the run";
 }
 
-static void put_kind(struct sentence *sentence, const struct limit *limit)
+/* "67.6% of the steady state", "67.6% of the run's 9.46 ms" */
+static void put_share(struct sentence *sentence, const struct limit *limit,
+		      const struct report *report)
+{
+	sentence_append(sentence, "%s of %s",
+			format_percent((double)limit->part_ns, (double)limit->wall_ns).text,
+			whole_of(limit, report));
+	if (!limit->is_steady)
+		sentence_append(sentence, "'s %s", format_ns((double)limit->wall_ns).text);
+}
+
+/* Less of the run is what recording always costs, and not told. */
+#define LEAST_RECORDING_PART 0.01
+
+/* How long the steady state is, and what is left out of all these times. */
+static void put_whole(struct sentence *sentence, const struct limit *limit,
+		      const struct report *report)
+{
+	if (limit->is_steady)
+		sentence_append(sentence, "; the steady state is %s of %s's %s",
+				format_ns((double)limit->wall_ns).text,
+				report->profile->window.is_part ? "the chosen time" : "the run",
+				format_ns((double)limit->run_ns).text);
+	if ((double)limit->recording_ns > LEAST_RECORDING_PART * (double)limit->run_ns)
+		sentence_append(sentence, "; %s that recording added are left out",
+				format_ns((double)limit->recording_ns).text);
+}
+
+static void put_kind(struct sentence *sentence, const struct limit *limit,
+		     const struct report *report)
 {
 	static const char *const words[] = {
 		[LIMIT_IDLE] = "idle time, ",
@@ -69,13 +93,15 @@ static void put_kind(struct sentence *sentence, const struct limit *limit)
 		sentence_append(sentence, "%s, ", gap_cause_title(GAP_CHILDREN));
 	else
 		sentence_append(sentence, "%s", words[limit->kind]);
-	put_share(sentence, limit);
+	put_share(sentence, limit, report);
 	if (limit->kind == LIMIT_CHILDREN)
 		sentence_append(sentence, ", which no trace shows");
 	if (limit->kind == LIMIT_IDLE)
 		sentence_append(
-			sentence, "; its largest cause is %s, %s", gap_cause_title(limit->cause),
-			format_percent((double)limit->cause_ns, (double)limit->wall_ns).text);
+			sentence, "; its largest cause is %s, %s of %s",
+			gap_cause_title(limit->cause),
+			format_percent((double)limit->cause_ns, (double)limit->wall_ns).text,
+			whole_of(limit, report));
 }
 
 /* ---- of several ranks ---- */
@@ -131,11 +157,12 @@ struct sentence limit_sentence(const struct report *report)
 	}
 	if (report->profile->device_count > 1)
 		sentence_append(&sentence, "GPU %zu: ", limit.device);
-	put_kind(&sentence, &limit);
+	put_kind(&sentence, &limit, report);
 	if (limit.kind == LIMIT_IDLE || limit.kind == LIMIT_CHILDREN)
 		put_untraced(&sentence, report, limit.device);
 	if (limit.kind == LIMIT_KERNELS)
 		put_kernel(&sentence, &limit, report);
 	put_late(&sentence, report);
+	put_whole(&sentence, &limit, report);
 	return sentence;
 }

@@ -45,11 +45,30 @@ const void *section_row(const struct section *section, const struct row *root, s
 	return index < order->count ? order->items[index] : NULL;
 }
 
+size_t section_left_out(const struct section *section, const struct report *report,
+			const struct output_options *options)
+{
+	struct row root = {.report = section_report(section, report), .options = options};
+	size_t count = options->top;
+
+	root.item = root.report;
+	if (!options->top || !section->at)
+		return 0;
+	for (size_t i = 0; i < options->top; i++)
+		if (!section->at(&root, i))
+			return 0;
+	while (section->at(&root, count))
+		count++;
+	return count - options->top;
+}
+
 bool section_is_wanted(const struct section *section, const struct output_options *options)
 {
 	if (options->has_holes && section->is_of_advice)
 		return false;
-	if (!options->sections || section_is_asked(section, options))
+	if (!options->sections)
+		return !section->is_on_request;
+	if (section_is_asked(section, options))
 		return true;
 	if (options->is_advice_only && section == &section_rejected)
 		return true;
@@ -60,18 +79,20 @@ struct report_needs sections_needs(const struct output_options *options)
 {
 	struct report_needs all = {.tables =
 					   TABLES_OPERATIONS}; /* JSON tells when the first began */
+	bool needs_everything = false;
 
 	for (size_t i = 0; sections[i]; i++) {
 		const struct report_needs *needs = &sections[i]->needs;
 
 		if (!section_is_wanted(sections[i], options))
 			continue;
-		if (!needs->tables)
-			return (struct report_needs){0};
+		needs_everything |= !needs->tables;
 		all.tables |= needs->tables;
 		all.analyses |= needs->analyses;
 	}
-	return all;
+	return needs_everything
+		       ? (struct report_needs){.analyses = all.analyses & ANALYSES_ON_REQUEST}
+		       : all;
 }
 
 bool sections_want_advice(const struct output_options *options)

@@ -41,6 +41,7 @@
 	SECTION(api)             \
 	SECTION(ranges)          \
 	SECTION(gaps)            \
+	SECTION(events)          \
 	SECTION(concurrency)     \
 	SECTION(streams)         \
 	SECTION(plan)            \
@@ -68,6 +69,7 @@ struct section {
 	bool is_plain;
 	struct report_needs needs; /* to show it alone; nothing said: everything */
 	bool is_of_advice;	   /* of report->advice, which no other section asks for */
+	bool is_on_request;	   /* only where it is named: as long as the recording itself */
 	bool is_of_samples; /* of the run with samples, which may be another one (report_with_samples) */
 	bool takes_order;		  /* print follows options->order, too */
 	void (*print)(struct page *page); /* for people; nothing where there is nothing to tell */
@@ -93,6 +95,10 @@ bool section_is_asked(const struct section *section, const struct output_options
 
 /* The rows of a section, in the order that the options ask for; NULL after the last. */
 const void *section_row(const struct section *section, const struct row *root, size_t index);
+
+/* How many rows of its list --top leaves out. */
+size_t section_left_out(const struct section *section, const struct report *report,
+			const struct output_options *options);
 
 /* Whether the options ask for that section. */
 bool section_is_wanted(const struct section *section, const struct output_options *options);

@@ -88,13 +88,37 @@ void page_heads(struct page *page, const char *heads)
 	fprintf(page->out, "%s%s%s\n", emphasis(page, GRAY), heads, emphasis(page, PLAIN));
 }
 
+/* How long the unit is that belongs to the number before it: "ms" of "12.3 ms: ...", with what follows it; else 0. */
+static size_t unit_length(const char *text)
+{
+	static const char *const units[] = {"ns", "us", "ms", "s", "B", "KiB", "MiB", "GiB"};
+	size_t length = strcspn(text, " \n"), name = strspn(text, "KMGiBnums");
+
+	for (size_t i = 0; name && i < sizeof(units) / sizeof(*units); i++)
+		if (strlen(units[i]) == name && !strncmp(units[i], text, name) &&
+		    strspn(text + name, ",.;:)'") == length - name)
+			return length;
+	return 0;
+}
+
+/* A word, and the unit behind it where it is a number: they stand on one line. */
+static size_t word_length(const char *text)
+{
+	size_t length = strcspn(text, " \n"), unit;
+
+	if (text[length] != ' ' || !strspn(text + (*text == '('), "0123456789"))
+		return length;
+	unit = unit_length(text + length + 1);
+	return unit ? length + 1 + unit : length;
+}
+
 void page_wrap(struct page *page, const char *label, const char *text, size_t indent)
 {
 	size_t column = strlen(label), line_start;
 
 	fputs(label, page->out);
 	for (line_start = column; *text;) {
-		size_t word = strcspn(text, " \n");
+		size_t word = word_length(text);
 
 		if (column > line_start &&
 		    column + 1 + count_columns(text, word) > page_width(page)) {
@@ -234,9 +258,9 @@ void page_describe_op(const struct page *page, const struct profile_op *op, char
 
 void page_share(struct page *page, const char *label, int64_t part_ns, int64_t wall_ns)
 {
-	fprintf(page->out, "  %-24s %9s %7s", label, format_ns((double)part_ns).text,
+	fprintf(page->out, "  %-25s %9s %7s", label, format_ns((double)part_ns).text,
 		format_percent((double)part_ns, (double)wall_ns).text);
-	page_bar(page, part_ns, wall_ns, PAGE_WIDTH - 46);
+	page_bar(page, part_ns, wall_ns, PAGE_WIDTH - 47);
 }
 
 /* What the report is of, where that is not the whole recording. */

@@ -18,7 +18,6 @@ struct compare_page {
 	struct page page;
 	const struct sides *sides;
 	size_t label_width;
-	bool has_noise, has_unsure; /* marks that were printed: explained at the end */
 };
 
 struct side_letter side_letter(size_t side)
@@ -64,7 +63,7 @@ static struct figure figure_at(const struct sides *sides, const struct side_row 
 }
 
 /* "+12.3% ~" */
-static struct figure change_of(struct compare_page *page, const struct side_value *value)
+static struct figure change_of(const struct side_value *value)
 {
 	static const char *const words[CHANGE_COUNT] = {[CHANGE_NONE] = "-  ",
 							[CHANGE_EQUAL] = "=  ",
@@ -75,8 +74,6 @@ static struct figure change_of(struct compare_page *page, const struct side_valu
 							    : "  ";
 	struct figure figure;
 
-	page->has_noise |= value->change == CHANGE_NOISE;
-	page->has_unsure |= value->change == CHANGE_UNSURE;
 	if (words[value->change])
 		snprintf(figure.text, sizeof(figure.text), "%s", words[value->change]);
 	else if (isnan(value->ratio))
@@ -104,8 +101,7 @@ static void put_figures(struct compare_page *page, const char *label, const stru
 					 figure_at(page->sides, row, i).text);
 		if (i)
 			used += (size_t)snprintf(line + used, sizeof(line) - used, "%*s",
-						 CHANGE_WIDTH,
-						 change_of(page, &row->values[i]).text);
+						 CHANGE_WIDTH, change_of(&row->values[i]).text);
 	}
 	while (used > 0 && line[used - 1] == ' ')
 		used--;
@@ -382,17 +378,34 @@ static void put_side(struct compare_page *page, size_t index)
 			  7);
 }
 
+static bool has_mark(const struct sides *sides, enum change change)
+{
+	for (size_t i = 0; i < sides->row_count; i++)
+		for (size_t side = 1; side < sides->count; side++)
+			if (sides->rows[i].values[side].change == change)
+				return true;
+	return false;
+}
+
+/* What stands behind changes, before the first of them. */
 static void put_legend(struct compare_page *page)
 {
-	if (page->has_noise || page->has_unsure)
-		fputc('\n', page->page.out);
-	if (page->has_noise)
-		page_wrap(&page->page, "~ ", "within noise: the intervals of both sides meet", 2);
-	if (page->has_unsure)
-		page_wrap(&page->page, "? ",
-			  "noise not known: compare several recordings of each side (--before, "
-			  "--after)",
-			  2);
+	bool has_noise = has_mark(page->sides, CHANGE_NOISE);
+	bool has_unsure = has_mark(page->sides, CHANGE_UNSURE);
+
+	if (has_noise || has_unsure)
+		fputs("  Marks behind a change:\n", page->page.out);
+	if (has_noise)
+		page_wrap(&page->page, "  ~  ",
+			  "within noise: the intervals of both sides meet, so it may be no change",
+			  5);
+	if (has_unsure)
+		page_wrap(
+			&page->page, "  ?  ",
+			"noise not known: one recording does not tell by how much this differs from "
+			"run to run; compare several of each side (record --repeats, compare "
+			"--before, --after)",
+			5);
 }
 
 static bool has_change(const struct sides *sides)
@@ -432,13 +445,14 @@ int compare_write_text(const struct sides *sides, FILE *out, const struct output
 	page_title(&page.page, "Compared", "with the first, as recorded");
 	for (size_t i = 0; i < sides->count; i++)
 		put_side(&page, i);
+	if (has_change(sides))
+		put_legend(&page);
 	if (!has_change(sides))
 		fprintf(out, "\nNo difference in %s figures.\n",
 			format_count(sides->row_count).text);
 	else
 		for (size_t i = 0; i < sides->row_count; i = end_of_group(sides, i))
 			put_group(&page, i, end_of_group(sides, i));
-	put_legend(&page);
 	kernel_labels_free(labels);
 	if (fflush(out) || ferror(out))
 		return err_set(err, -EIO, "the comparison could not be written: %s",

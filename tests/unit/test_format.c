@@ -21,6 +21,15 @@ static void test_times(void **state)
 	assert_string_equal(format_ns(-1500).text, "-1.50 us");
 }
 
+static void test_moments(void **state)
+{
+	(void)state;
+	assert_string_equal(format_moment(2804127).text, "2.804127ms");
+	assert_string_equal(format_moment(-5497181).text, "-5.497181ms");
+	assert_string_equal(format_moment(-80).text, "-80ns");
+	assert_string_equal(format_moment(0).text, "0ns");
+}
+
 static void test_sizes(void **state)
 {
 	(void)state;
@@ -77,6 +86,7 @@ static void test_foreign_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		SENTENCE("moments are exact, also those before the first operation", test_moments),
 		SENTENCE("times have three digits and the unit that fits", test_times),
 		SENTENCE("sizes, rates, counts and shares read well", test_sizes),
 		SENTENCE("control characters in names cannot move the cursor", test_text),

@@ -57,9 +57,10 @@ static struct report_needs needs_of(const struct section *section)
 static void compare(const char *path)
 {
 	struct err err = {""};
+	const struct report_needs everything = {.analyses = ANALYSES_ON_REQUEST};
 	struct report *whole, *part;
 
-	assert_int_equal(report_build(&whole, path, &err), 0);
+	assert_int_equal(report_build_for(&whole, path, &everything, &err), 0);
 	for (size_t i = 0; sections[i]; i++) {
 		const struct report_needs needs = needs_of(sections[i]);
 
@@ -92,6 +93,23 @@ static void test_everything(void **state)
 	assert_int_equal(needs_of(&section_advice).tables, 0);
 }
 
+static void test_on_request(void **state)
+{
+	static const struct section *const asked[] = {&section_advice, &section_events, NULL};
+	struct err err = {""};
+	struct report *report;
+
+	(void)state;
+	assert_false(section_is_wanted(&section_events, &(struct output_options){0}));
+	assert_int_equal(sections_needs(&(struct output_options){0}).analyses, 0);
+	assert_int_equal(sections_needs(&(struct output_options){.sections = asked}).tables, 0);
+	assert_int_equal(sections_needs(&(struct output_options){.sections = asked}).analyses,
+			 NEED_events);
+	assert_int_equal(report_build(&report, RECORDING("graph_chain.graph"), &err), 0);
+	assert_null(report->events);
+	report_free(report);
+}
+
 static void test_part(void **state)
 {
 	const struct report_needs needs = needs_of(&section_kernels);
@@ -118,6 +136,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SENTENCE("a section alone is the same as in the whole report", test_same),
 		SENTENCE("the whole report, and advice, need everything", test_everything),
+		SENTENCE("events are put in order only where they are asked for", test_on_request),
 		SENTENCE("kernels alone are read without calls and without causes of idle time",
 			 test_part),
 	};

@@ -61,6 +61,15 @@ const struct rule rule_allocation_in_loop = {
 	.pattern = "cudaMallocAsync(&scratch, bytes, stream); /* in place of cudaMalloc */\n"
 		   "kernel<<<grid, block, 0, stream>>>(scratch);\n"
 		   "cudaFreeAsync(scratch, stream);",
+	.in_pytorch =
+		{
+			.pattern =
+				"output = torch.empty_like(x) # once, before the loop\n"
+				"torch.add(x, y, out=output)\n"
+				"# the environment: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+			.risk = "PyTorch keeps freed memory: calls of cudaMalloc in a loop come of "
+				"sizes that grow, or of torch.cuda.empty_cache().",
+		},
 	.technique = &technique_preallocate,
 	.is_candidate = is_candidate,
 	.is_promising = is_promising,

@@ -87,6 +87,12 @@ const struct rule rule_batch_launches = {
 		   "    work(parts[blockIdx.y]); /* or a queue where parts differ */\n"
 		   "}\n"
 		   "all<<<dim3(blocks, part_count), threads, 0, stream>>>(parts);",
+	.in_pytorch =
+		{
+			.pattern = "torch._foreach_add_(tensors, 1.0) # one launch for a list\n"
+				   "torch.optim.AdamW(parameters, fused=True)\n"
+				   "output = f(torch.stack(parts)) # parts of one shape",
+		},
 	.technique = &technique_batch_launches,
 	.is_candidate = is_candidate,
 	.add_evidence = add_evidence,

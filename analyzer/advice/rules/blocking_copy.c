@@ -99,6 +99,17 @@ const struct rule rule_blocking_copy = {
 		   "cudaEventRecord(copied, stream);\n"
 		   "kernel<<<grid, block, 0, stream>>>(...); /* queued behind the copy */\n"
 		   "cudaEventSynchronize(copied); /* where the host reads, and not before */",
+	.in_pytorch =
+		{
+			.pattern =
+				"result = output.to(\"cpu\", non_blocking=True) # into pinned memory\n"
+				"copied = torch.cuda.Event()\n"
+				"copied.record()\n"
+				"# launch what comes next, and where the host reads:\n"
+				"copied.synchronize()",
+			.risk = "Read before the event, and the values are those of before the copy; "
+				".cpu(), .numpy() and .item() wait for themselves.",
+		},
 	.finding_size = sizeof(struct blocking),
 	.add_gap = add_gap,
 	.is_candidate = is_promising,

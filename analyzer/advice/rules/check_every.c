@@ -54,6 +54,14 @@ const struct rule rule_check_every = {
 		   "        cudaStreamSynchronize(stream);\n"
 		   "    }\n"
 		   "}",
+	.in_pytorch =
+		{
+			.pattern =
+				"for i in range(count):\n"
+				"    x, done = step(x)\n"
+				"    if i % k == k - 1 and done.item(): # waits once in k iterations\n"
+				"        break",
+		},
 	.technique = &technique_check_every,
 	.is_candidate = is_candidate,
 	.add_evidence = add_evidence,

@@ -98,6 +98,13 @@ const struct rule rule_compile_cache = {
 		   "}\n"
 		   "cuModuleLoadData(&module, image);\n"
 		   "/* PTX: CUDA_CACHE_PATH, CUDA_CACHE_MAXSIZE, or build for this GPU */",
+	.in_pytorch =
+		{
+			.pattern =
+				"# the environment, on a disk that lasts:\n"
+				"TORCHINDUCTOR_CACHE_DIR=... TRITON_CACHE_DIR=...\n"
+				"torch.compiler.save_cache_artifacts() # to take it to other machines",
+		},
 	.finding_size = sizeof(struct compilations),
 	.find = find,
 	.is_candidate = is_promising,

@@ -186,7 +186,13 @@ const struct rule rule_concatenate_products = {
 		   "/* one, with the matrices side by side in memory: 3 n columns */\n"
 		   "qkv = x * wqkv;\n"
 		   "/* or a batch, where they have no input in common: */\n"
-		   "cublasGemmStridedBatchedEx(...); /* torch.bmm */",
+		   "cublasGemmStridedBatchedEx(...);",
+	.in_pytorch =
+		{
+			.pattern = "qkv = nn.Linear(n, 3 * n) # in place of three, with one input\n"
+				   "q, k, v = qkv(x).chunk(3, dim=-1)\n"
+				   "torch.bmm(a, b) # a batch, where they have no input in common",
+		},
 	.finding_size = sizeof(struct products),
 	.find = find,
 	.is_candidate = is_promising,

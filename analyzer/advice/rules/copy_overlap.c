@@ -41,6 +41,20 @@ const struct rule rule_copy_overlap = {
 		   "    kernel<<<grid, block, 0, s>>>(in[i % 3], out[i % 3]);\n"
 		   "    cudaMemcpyAsync(host[i], out[i % 3], bytes, cudaMemcpyDefault, s);\n"
 		   "}",
+	.in_pytorch =
+		{
+			.pattern =
+				"copies = torch.cuda.Stream()\n"
+				"with torch.cuda.stream(copies): # the next batch, of a pinning loader\n"
+				"    following = batch.to(\"cuda\", non_blocking=True)\n"
+				"output = model(current) # beside it\n"
+				"torch.cuda.current_stream().wait_stream(copies)\n"
+				"following.record_stream(torch.cuda.current_stream())",
+			.risk = "Without record_stream the allocator may give a tensor's memory away "
+				"while another stream reads it. The batch must be in pinned memory "
+				"(pin_memory=True).",
+			.workload = "copy_overlap",
+		},
 	.technique = &technique_overlap,
 	.add_evidence = add_evidence,
 };

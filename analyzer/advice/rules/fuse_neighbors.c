@@ -239,8 +239,14 @@ const struct rule rule_fuse_neighbors = {
 		"registers, and may run fewer warps or spill.",
 	.pattern = "t[i] = f(x[i]); /* a kernel, and after it another one: */\n"
 		   "z[i] = g(t[i]);\n"
-		   "z[i] = g(f(x[i])); /* one, and t is gone */\n"
-		   "fast = torch.compile(model) # in PyTorch",
+		   "z[i] = g(f(x[i])); /* one, and t is gone */",
+	.in_pytorch =
+		{
+			.pattern =
+				"fast = torch.compile(model) # elementwise kernels become one\n"
+				"F.scaled_dot_product_attention(q, k, v) # in place of its parts\n"
+				"torch.optim.AdamW(parameters, fused=True)",
+		},
 	.technique = &technique_fuse,
 	.is_candidate = is_promising,
 	.is_promising = is_promising,

@@ -33,6 +33,14 @@ const struct rule rule_host_decision = {
 		   "params.conditional.handle = handle;\n"
 		   "params.conditional.type = cudaGraphCondTypeIf; /* While, Switch */\n"
 		   "cudaGraphAddNode(&node, graph, &flag_node, NULL, 1, &params);",
+	.in_pytorch =
+		{
+			.pattern =
+				"output = torch.where(flag, f(x), g(x)) # both, and no wait\n"
+				"output = torch.cond(flag, f, g, (x,)) # one of them, in torch.compile",
+			.risk = "`if flag:` and `flag.item()` of a tensor wait for the GPU, and nothing "
+				"is launched meanwhile. torch.where computes both sides.",
+		},
 	.technique = &technique_device_decision,
 	.said_by = "while_node",
 	.add_evidence = add_evidence,

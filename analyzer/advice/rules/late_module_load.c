@@ -95,6 +95,14 @@ const struct rule rule_late_module_load = {
 		   "struct cudaFuncAttributes attributes;\n"
 		   "cudaFuncGetAttributes(&attributes, kernel); /* loads it */\n"
 		   "cuModuleLoadData(&module, image); /* or link, or compile */",
+	.in_pytorch =
+		{
+			.pattern =
+				"with torch.no_grad(): # before the work: each shape and type once\n"
+				"    model(example)\n"
+				"torch.cuda.synchronize()\n"
+				"# the environment: CUDA_MODULE_LOADING=EAGER",
+		},
 	.finding_size = sizeof(struct loads),
 	.add_gap = add_gap,
 	.is_candidate = is_promising,

@@ -72,6 +72,25 @@ const struct rule rule_launch_bound_graph = {
 		   "cudaStreamEndCapture(stream, &graph);\n"
 		   "cudaGraphInstantiate(&exec, graph, 0);\n"
 		   "for (...) cudaGraphLaunch(exec, stream);",
+	.in_pytorch =
+		{
+			.pattern =
+				"fast = torch.compile(model, mode=\"reduce-overhead\") # makes CUDA graphs\n"
+				"# or by hand, after a few iterations on a side stream:\n"
+				"graph = torch.cuda.CUDAGraph()\n"
+				"with torch.cuda.graph(graph):\n"
+				"    output = step(captured) # an iteration, on a tensor that stays\n"
+				"for batch in loader:\n"
+				"    captured.copy_(batch, non_blocking=True)\n"
+				"    graph.replay() # writes the same output tensor again",
+			.risk = "Shapes and addresses are frozen at capture: inputs are copied into the "
+				"captured tensors, and outputs are read before the next replay. Nothing "
+				"may wait in it: no .item(), .cpu() or print of a tensor. "
+				"reduce-overhead keeps a graph for each shape (CUDA graph trees); "
+				"TORCH_LOGS=perf_hints tells where it makes none. For training: "
+				"torch.cuda.make_graphed_callables.",
+			.workload = "pytorch",
+		},
 	.technique = &technique_cuda_graph,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,

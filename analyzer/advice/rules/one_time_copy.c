@@ -98,6 +98,10 @@ const struct rule rule_one_time_copy = {
 	.pattern =
 		"cudaHostRegister(host, bytes, cudaHostRegisterDefault); /* once it is filled */\n"
 		"cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream);",
+	.in_pytorch =
+		{
+			.pattern = "weights = weights.pin_memory().to(\"cuda\", non_blocking=True)",
+		},
 	.finding_size = sizeof(struct pinning),
 	.find = find,
 	.is_candidate = is_promising,

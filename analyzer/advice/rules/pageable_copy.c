@@ -151,6 +151,17 @@ const struct rule rule_pageable_copy = {
 		   "cudaMemcpyAsync(device, host, bytes, cudaMemcpyDefault, copy_stream);\n"
 		   "cudaEventRecord(copied, copy_stream);\n"
 		   "cudaStreamWaitEvent(compute_stream, copied);",
+	.in_pytorch =
+		{
+			.pattern =
+				"loader = torch.utils.data.DataLoader(data, pin_memory=True, num_workers=4)\n"
+				"for batch in loader:\n"
+				"    batch = batch.to(\"cuda\", non_blocking=True)",
+			.risk = "non_blocking=True is asynchronous from pinned memory only: "
+				"pin_memory=True, or tensor.pin_memory() once. Pinned memory is taken "
+				"from the whole machine. To the host: wait for an event before the "
+				"result is read.",
+		},
 	.finding_size = sizeof(struct pageable),
 	.find = find,
 	.technique = &technique_pinned_memory,

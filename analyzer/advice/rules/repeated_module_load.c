@@ -169,6 +169,12 @@ const struct rule rule_repeated_module_load = {
 		   "    found = kernels.emplace(key, kernel).first;\n"
 		   "}\n"
 		   "cuLaunchKernel(found->second, ...);",
+	.in_pytorch =
+		{
+			.pattern =
+				"torch._dynamo.mark_dynamic(x, 0) # or torch.compile(model, dynamic=True)\n"
+				"# TORCH_LOGS=recompiles tells what is compiled again, and why",
+		},
 	.workload = "jit_gemm",
 	.technique = &technique_keep_modules,
 	.finding_size = sizeof(struct loads),

@@ -129,6 +129,9 @@ struct facts {
 #define LEAST_ESTIMATED_SPEEDUP (1 + MODEL_MARGIN)
 #define LEAST_ESTIMATED_RATIO (1 - 1 / LEAST_ESTIMATED_SPEEDUP)
 
+/* Whether PyTorch launches what the program runs: its own kernels are among those that ran, or those that its compiler made. */
+bool facts_is_pytorch(const struct facts *facts);
+
 int facts_collect(struct facts *facts, const struct report *report, const char *range,
 		  const struct rule *const rules[RULE_COUNT]);
 void facts_free(struct facts *facts);
@@ -202,11 +205,17 @@ bool facts_is_named(const struct facts *facts, const struct profile_call *call, 
 __attribute__((format(printf, 2, 3))) int advice_add_evidence(struct recommendation *item,
 							      const char *format, ...);
 
+/* How a change is made in a framework, where it is not made in CUDA; what is NULL is as the rule has it. */
+struct rule_words {
+	const char *pattern, *risk, *workload;
+};
+
 struct rule {
 	const char *id, *title, *workload, *risk;
 	const char
 		*strategy;   /* of rules without a technique: what to change, in one or two words */
 	const char *pattern; /* a few lines of CUDA, newline separated */
+	struct rule_words in_pytorch; /* for a program whose kernels PyTorch launches */
 	/* The technique that is re-simulated; NULL: nobody can say, and only what is at stake is told. */
 	const struct technique *technique;
 	/* What the rule looks for in all gaps, operations or calls is found once for each device, before anything else

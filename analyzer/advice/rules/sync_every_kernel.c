@@ -66,6 +66,16 @@ const struct rule rule_sync_every_kernel = {
 		"reuses still need one.",
 	.pattern = "for (...) kernel<<<grid, block, 0, stream>>>(...); /* no wait in here */\n"
 		   "cudaStreamSynchronize(stream); /* once, before the host reads */",
+	.in_pytorch =
+		{
+			.pattern =
+				"losses.append(loss.detach()) # in place of loss.item(), which waits\n"
+				"total = torch.stack(losses).sum().item() # one wait, after the loop\n"
+				"torch.cuda.set_sync_debug_mode(\"warn\") # names each line that waits",
+			.risk = ".item(), .cpu(), .tolist(), bool() of a tensor, indexing by a mask and "
+				"torch.nonzero wait for the GPU; errors of kernels surface at the next "
+				"of them.",
+		},
 	.technique = &technique_remove_syncs,
 	.is_candidate = is_candidate,
 	.is_promising = is_promising,

@@ -138,8 +138,13 @@ const struct rule rule_tensor_cores = {
 	.risk = "TF32 keeps 10 bits of a number's fraction in place of 23, BF16 7: compare the results. Only "
 		"sums of products gain.",
 	.pattern = "cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH); /* FP32 */\n"
-		   "torch.set_float32_matmul_precision(\"high\") # the same in PyTorch\n"
 		   "/* in a kernel of one's own: nvcuda::wmma, CUTLASS */",
+	.in_pytorch =
+		{
+			.pattern = "torch.set_float32_matmul_precision(\"high\") # TF32\n"
+				   "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n"
+				   "    output = model(x)",
+		},
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
 	.add_evidence = add_evidence,

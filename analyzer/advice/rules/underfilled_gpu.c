@@ -95,6 +95,13 @@ const struct rule rule_underfilled_gpu = {
 		   "    kernel<<<grid, block, 0, streams[i % 8]>>>(part[i]);\n"
 		   "for (int i = 0; i < 8; i++)\n"
 		   "    cudaStreamSynchronize(streams[i]);",
+	.in_pytorch =
+		{
+			.pattern =
+				"output = torch.vmap(f)(torch.stack(parts)) # one kernel for all parts\n"
+				"with torch.cuda.stream(streams[i % 8]): # or each in a stream of its own\n"
+				"    outputs[i] = f(parts[i])",
+		},
 	.finding_size = sizeof(struct small_kernels),
 	.find = find,
 	.technique = &technique_concurrent_kernels,

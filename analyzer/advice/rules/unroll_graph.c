@@ -46,6 +46,16 @@ const struct rule rule_unroll_graph = {
 		   "cudaStreamEndCapture(stream, &graph);\n"
 		   "cudaGraphInstantiate(&exec, graph, 0);\n"
 		   "for (int i = 0; i < count; i += k) cudaGraphLaunch(exec, stream);",
+	.in_pytorch =
+		{
+			.pattern =
+				"with torch.cuda.graph(graph): # several iterations in one graph\n"
+				"    for i in range(k):\n"
+				"        step(captured[i])\n"
+				"for i in range(0, count, k):\n"
+				"    graph.replay()",
+			.workload = "pytorch",
+		},
 	.technique = &technique_unroll_graph,
 	.simpler = simpler,
 	.simpler_times = 1 + MODEL_MARGIN,

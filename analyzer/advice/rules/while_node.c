@@ -34,6 +34,15 @@ const struct rule rule_while_node = {
 		   "cudaGraphAddNode(&node, graph, NULL, NULL, 0, &params);\n"
 		   "/* the iteration goes into params.conditional.phGraph_out[0]; */\n"
 		   "/* its last kernel: cudaGraphSetConditional(handle, goes_on); */",
+	.in_pytorch =
+		{
+			.pattern =
+				"for i in range(count):\n"
+				"    x, done = step(x)\n"
+				"    if i % k == k - 1 and done.item(): # waits once in k iterations\n"
+				"        break\n"
+				"# without any wait: torch.while_loop, in torch.compile",
+		},
 	.technique = &technique_while_node,
 	.add_evidence = add_evidence,
 };

@@ -1,7 +1,7 @@
 #include "analysis/time/gap_host.h"
 
+#include "analysis/time/host_range.h"
 #include "base/ns.h"
-#include "base/search.h"
 
 /* Along the thread's calls, from the gap's beginning to the launching call's end. */
 struct walk {
@@ -53,40 +53,6 @@ static void walk_calls(struct walk *walk, uint32_t launch)
 		take_call(walk, (uint32_t)i);
 }
 
-/* ---- the range ---- */
-
-struct moment {
-	const struct profile_range *ranges;
-	int64_t ns;
-};
-
-static bool starts_behind(size_t index, const void *context)
-{
-	const struct moment *moment = context;
-
-	return moment->ranges[index].start_ns > moment->ns;
-}
-
-/* Pushed ranges lie within each other: behind the end of an outermost one none that began earlier is open. */
-static const struct profile_range *range_at(const struct profile *profile, uint32_t thread,
-					    int64_t ns)
-{
-	const struct profile_thread *of = &profile->threads[thread];
-	const struct moment moment = {profile->ranges, ns};
-	size_t i = search_first(of->first_range, of->first_range + of->range_count, starts_behind,
-				&moment);
-
-	while (i-- > of->first_range) {
-		const struct profile_range *range = &profile->ranges[i];
-
-		if (range->is_push_pop && range->end_ns > ns)
-			return range;
-		if (range->is_push_pop && !range->depth)
-			return NULL;
-	}
-	return NULL;
-}
-
 bool gap_host_find(struct gap_host *out, const struct profile *profile, const struct gap *gap)
 {
 	uint32_t launch = profile->ops[gap->after].call;
@@ -109,7 +75,7 @@ bool gap_host_find(struct gap_host *out, const struct profile *profile, const st
 		out->returned_ns = gap->start_ns - profile->calls[launch].end_ns;
 	else
 		walk_calls(&walk, launch);
-	out->range = range_at(profile, out->thread,
-			      out->own_ns >= out->call_ns ? walk.own_at_ns : walk.call_at_ns);
+	out->range = host_range_at(profile, out->thread,
+				   out->own_ns >= out->call_ns ? walk.own_at_ns : walk.call_at_ns);
 	return true;
 }

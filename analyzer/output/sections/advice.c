@@ -1,6 +1,7 @@
 /* advice.c - what would help, and what was considered and rejected. */
 #include "output/page.h"
 
+#include "base/memory_file.h"
 #include "output/check_command.h"
 #include "output/gain_text.h"
 
@@ -96,7 +97,7 @@ static void put_stake(struct page *page, const struct recommendation *item)
 {
 	char stake[128];
 
-	snprintf(stake, sizeof(stake), "at stake: at most %s, %.1f%% of wall time",
+	snprintf(stake, sizeof(stake), "at stake: at most %s, %.1f%% of the run",
 		 format_ns((double)item->at_stake_ns).text, 100 * item->at_stake_ratio);
 	if (item->at_stake_ns)
 		page_wrap(page, "      - ", stake, 8);
@@ -162,6 +163,50 @@ static const void *rejection_at(const struct row *parent, size_t index)
 	return advice && index < advice->rejection_count ? &advice->rejections[index] : NULL;
 }
 
+static bool is_same_reason(const struct rejection *a, const struct rejection *b)
+{
+	return !strcmp(a->reason, b->reason);
+}
+
+/* Whether the strategy was rejected for another reason as well: on another device. */
+static bool has_other_reason(const struct advice *advice, const struct rejection *item)
+{
+	for (size_t i = 0; i < advice->rejection_count; i++)
+		if (!strcmp(advice->rejections[i].strategy, item->strategy) &&
+		    !is_same_reason(&advice->rejections[i], item))
+			return true;
+	return false;
+}
+
+/* Whether an earlier one has the same reason, and the same strategy or any. */
+static bool is_told(const struct advice *advice, size_t index, bool of_strategy)
+{
+	const struct rejection *item = &advice->rejections[index];
+
+	for (size_t i = 0; i < index; i++)
+		if (is_same_reason(&advice->rejections[i], item) &&
+		    (!of_strategy || !strcmp(advice->rejections[i].strategy, item->strategy)))
+			return true;
+	return false;
+}
+
+/* "cuda_graph, overlap: why", every strategy that was rejected for that reason. */
+static void put_reason(FILE *out, const struct advice *advice, size_t first)
+{
+	const struct rejection *item = &advice->rejections[first];
+
+	for (size_t i = first; i < advice->rejection_count; i++) {
+		const struct rejection *other = &advice->rejections[i];
+
+		if (!is_same_reason(other, item) || is_told(advice, i, true))
+			continue;
+		fprintf(out, "%s%s", i > first ? ", " : "", other->strategy);
+		if (has_other_reason(advice, other))
+			fprintf(out, " (%s)", other->target);
+	}
+	fprintf(out, ": %s", item->reason);
+}
+
 static void print_rejected(struct page *page)
 {
 	const struct advice *advice = page->report->advice;
@@ -170,11 +215,21 @@ static void print_rejected(struct page *page)
 		return;
 	page_title(page, "Considered and rejected", NULL);
 	for (size_t i = 0; i < advice->rejection_count; i++) {
-		const struct rejection *item = &advice->rejections[i];
-		char text[512];
+		struct memory_file file;
+		FILE *out;
+		char *text = NULL;
 
-		snprintf(text, sizeof(text), "%s: %s", item->strategy, item->reason);
-		page_wrap(page, "  - ", text, 4);
+		if (is_told(advice, i, false))
+			continue;
+		out = memory_file_open(&file);
+		if (out)
+			put_reason(out, advice, i);
+		text = out ? memory_file_close(&file) : NULL;
+		if (text)
+			page_wrap(page, "  - ", text, 4);
+		else
+			page->has_failed = true;
+		free(text);
 	}
 }
 

@@ -119,12 +119,18 @@ FINDER(op_of, struct burst, burst,
        burst->op == PROFILE_NONE ? NULL : &row->report->profile->ops[burst->op]);
 
 static const struct column op_columns[] = {{FIELD_AS("op_start_ns", struct profile_op, start_ns)},
+					   {.key = "op_start_from_first_ns",
+					    .type = COLUMN_FROM_FIRST,
+					    .offset = offsetof(struct profile_op, start_ns)},
 					   {FIELD_AS("op_end_ns", struct profile_op, end_ns)},
+					   {.key = "op_end_from_first_ns",
+					    .type = COLUMN_FROM_FIRST,
+					    .offset = offsetof(struct profile_op, end_ns)},
 					   {0}};
 
 static const struct column burst_columns[] = {
-	FIELD(struct burst, device),	  FIELD(struct burst, start_ns),
-	FIELD(struct burst, end_ns),	  FIELD(struct burst, dispatch_count),
+	FIELD(struct burst, device),	  MOMENT(struct burst, start),
+	MOMENT(struct burst, end),	  FIELD(struct burst, dispatch_count),
 	FIELD(struct burst, block_count), FIELD(struct burst, dram_bytes),
 	FIELD(struct burst, is_inside),	  {FIELD_AS("is_concurrent", struct burst, is_beside)},
 	INLINE_FOUND(op_of, op_columns),  {0}};

@@ -6,6 +6,7 @@
 #include "base/ns.h"
 #include "base/paths.h"
 #include "base/shell.h"
+#include "output/op_columns.h"
 
 #include <inttypes.h>
 #include <stdint.h>
@@ -21,38 +22,13 @@ GETTER(get_cause, struct gap, gap, value_text(gap_cause_key(gap->cause)));
 FINDER(op_before, struct gap, gap, &row->report->profile->ops[gap->before]);
 FINDER(op_after, struct gap, gap, &row->report->profile->ops[gap->after]);
 
-static struct value get_op_kind(struct row *row, const void *from)
-{
-	static const char *const kinds[] = {"kernel", "copy", "memset", "graph"};
-	const struct profile_op *op = from;
-
-	(void)row;
-	return value_text(kinds[op->kind]);
-}
-
-/* Kernels by name, copies by direction, others by what they are. */
-static struct value get_op_name(struct row *row, const void *from)
-{
-	const struct profile *profile = row->report->profile;
-	const struct profile_op *op = from;
-
-	if (op->kind == OP_KERNEL)
-		return value_text(profile->signatures[op->detail].name);
-	if (op->kind == OP_COPY)
-		return value_text(profile_copy_kind_name(profile->copies[op->detail].kind));
-	return get_op_kind(row, from);
-}
-
-GETTER(get_op_stream, struct profile_op, op,
-       value_integer(row->report->profile->streams[op->stream].stream));
-
 /* In CSV the columns "before" and "after" hold the name. */
 static const struct column op_columns[] = {
-	{.key = "name", .csv = "", .type = COLUMN_COMPUTED, .get = get_op_name},
-	COMPUTED("kind", get_op_kind),
-	FIELD(struct profile_op, start_ns),
-	FIELD(struct profile_op, end_ns),
-	COMPUTED("stream", get_op_stream),
+	{.key = "name", .csv = "", .type = COLUMN_COMPUTED, .get = op_get_name},
+	COMPUTED("kind", op_get_kind),
+	MOMENT(struct profile_op, start),
+	MOMENT(struct profile_op, end),
+	COMPUTED("stream", op_get_stream),
 	FIELD(struct profile_op, graph),
 	{0}};
 

@@ -72,8 +72,8 @@ static const struct column path_columns[] = {JOB_PATH_KINDS(PATH_COLUMN){0}};
 static const struct column rank_columns[] = {COMPUTED("name", get_name),
 					     INLINE_FOUND(process_of, process_columns),
 					     FIELD(struct job_rank, device),
-					     FIELD(struct job_rank, first_ns),
-					     FIELD(struct job_rank, last_ns),
+					     MOMENT(struct job_rank, first),
+					     MOMENT(struct job_rank, last),
 					     INLINE(struct job_rank, times, work_columns),
 					     INLINE_FOUND(waits_of, wait_columns),
 					     GROUP_FOUND("idle_by_cause", causes_of, cause_columns),
@@ -98,8 +98,8 @@ FINDER(job_of, struct report, report, report->job->rank_count ? report->job : NU
 FINDER(all_of, struct report, report, report->job->rank_count ? &report->job->all : NULL);
 FINDER(path_of, struct report, report, report->job->rank_count ? report->job->path_ns : NULL);
 
-static const struct column job_columns[] = {FIELD(struct job, first_ns),
-					    FIELD(struct job, last_ns),
+static const struct column job_columns[] = {MOMENT(struct job, first),
+					    MOMENT(struct job, last),
 					    FIELD(struct job, host_count),
 					    {FIELD_AS("critical_path_hop_count", struct job,
 						      path_hop_count)},

@@ -165,16 +165,14 @@ static void put_whole(struct page *page, const struct steady_device *steady)
 	if (page->report->profile->device_count > 1)
 		snprintf(label, sizeof(label), "  GPU %zu: ", steady->loop.device);
 	snprintf(text, sizeof(text),
-		 "%s of %s: %s iterations of %s (p10 %s, p90 %s), GPU busy %s of it",
+		 "%s of the program's %s: %s iterations of %s (median; p10 %s, p90 %s)",
 		 format_ns((double)steady->steady.wall_ns).text,
 		 format_ns((double)steady->run_ns).text, format_count(steady->loop.count).text,
 		 format_ns((double)steady->loop.median_ns).text,
 		 format_ns((double)steady->loop.low_ns).text,
-		 format_ns((double)steady->loop.high_ns).text,
-		 format_percent((double)steady->steady.busy_ns, (double)steady->steady.wall_ns)
-			 .text);
+		 format_ns((double)steady->loop.high_ns).text);
 	if ((double)steady->pause_ns > LEAST_PAUSE_PART * (double)steady->steady.wall_ns)
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), ", pauses %s of it",
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "; pauses take %s of it",
 			 format_ns((double)steady->pause_ns).text);
 	page_wrap(page, label, text, 4);
 }
@@ -201,7 +199,7 @@ static void put_once(struct page *page, const struct steady_device *steady)
 
 	snprintf(text, sizeof(text), "%s", format_ns((double)steady->once.wall_ns).text);
 	list_parts(text, sizeof(text), &parts, ", of which ", once_title);
-	page_wrap(page, "  once: ", text, 4);
+	page_wrap(page, "  what happens once: ", text, 4);
 }
 
 static void print_steady_state(struct page *page)

@@ -19,7 +19,7 @@ static void put_gain(struct sentence *sentence, const struct recommendation *ite
 	if (gain_of_part(&item->gain, part)->speedup > 0)
 		sentence_append(sentence, ": %s", gain_text_whole(&item->gain, part).text);
 	else if (item->at_stake_ns)
-		sentence_append(sentence, ": at stake at most %s, %.1f%% of the time",
+		sentence_append(sentence, ": at stake at most %s, %.1f%% of the run",
 				format_ns((double)item->at_stake_ns).text,
 				100 * item->at_stake_ratio);
 }
