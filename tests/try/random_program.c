@@ -2,7 +2,7 @@
  * random_program SEED [STEPS [at-once]] - a program that calls the driver as chance has it, the same for the same seed.
  *
  * It prints what each call that waits, copies or asks returned, and the hash of all that the driver had done by then
- * (libfake_driver.c).  Run bare and tried, it must print the same.  Its threads take turns; with at-once they do not, each
+ * (fake/).  Run bare and tried, it must print the same.  Its threads take turns; with at-once they do not, each
  * has a stream and buffers of its own, and what is printed is what these contain.
  */
 #define _GNU_SOURCE
