@@ -4,6 +4,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { SLOW_US = 150 };
 
 CUresult cuGraphCreate(CUgraph *graph, unsigned flags)
 {
@@ -85,6 +88,8 @@ static CUresult graph_launch(CUgraphExec exec, CUstream stream)
 {
 	CUresult result = CUDA_SUCCESS;
 
+	if (getenv("FAKE_DRIVER_SLOW") && !exec->is_captured)
+		usleep(SLOW_US);
 	if (fake_refuses("graph", exec->is_captured))
 		return CUDA_ERROR_NOT_SUPPORTED;
 	pthread_mutex_lock(&fake_lock);

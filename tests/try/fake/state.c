@@ -6,7 +6,7 @@
  * run.
  *
  * FAKE_DRIVER_REFUSES=instantiate, set or graph: that call fails for graphs that were not captured, the third time and from
- * then on.  FAKE_DRIVER_LOG=FILE: what was done, a line each.
+ * then on.  FAKE_DRIVER_SLOW=1: launching such a graph takes long.  FAKE_DRIVER_LOG=FILE: what was done, a line each.
  */
 #define _GNU_SOURCE
 #include "fake.h"
