@@ -97,7 +97,7 @@ workloads: $(workloads) $(ceilings)
 # made with the old ones is made anew, and nothing stays of a source that is gone.
 $(BUILD)/.flags:      export STAMP = $(CC) $(ALL_CFLAGS) $(BLOCKS) $(LDFLAGS) $(CUDA_FLAGS)
 $(BUILD)/.nvcc_flags: export STAMP = $(NVCC) $(NVCCFLAGS) $(GENCODE)
-$(BUILD)/.sources:    export STAMP = $(analyzer_o) $(collector_o) $(try_o) $(mock_app_o) $(mock_o) $(shared_files)
+$(BUILD)/.sources:    export STAMP = $(analyzer_o) $(collector_o) $(try_o) $(mock_app_o) $(mock_o) $(fake_o) $(shared_files)
 # Of a checkout; --version tells it.
 $(BUILD)/.commit:     export STAMP = $(shell git describe --always --dirty 2>/dev/null)
 $(BUILD)/.flags $(BUILD)/.nvcc_flags $(BUILD)/.sources $(BUILD)/.commit: FORCE
@@ -226,6 +226,9 @@ mock_o      := $(patsubst %.c,$(BUILD)/%.o,$(if $(CUPTI_H),$(wildcard tests/coll
 mock_old_o  := $(filter-out %/sample_cupti.o %/sample_gpu.o %/sample_values.o,$(mock_o))
 mock_bare_o := $(filter-out %/counters.o %/ranges.o %/launches.o,$(mock_old_o))
 mocks       := $(if $(mock_o),$(patsubst %,$(BUILD)/tests/collector/libcupti_%.so,mock nosampling bare))
+# The stand-in for the driver.
+fake_o      := $(if $(try_c),$(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/try/fake/*.c)))
+fake_driver := $(if $(try_c),$(BUILD)/tests/try/libfake_driver.so)
 bats        := $(wildcard tests/cli/*.bats tests/collector/*.bats) $(if $(try_c),$(wildcard tests/try/*.bats))
 # A link to a .bats file in another build folder: its place tells tests/run which build to test.
 bats_links  := $(if $(filter-out build,$(BUILD)),$(bats:%=$(BUILD)/%))
@@ -236,11 +239,11 @@ unit_library := $(BUILD)/libanalyzer.so
 fuzz_replay := $(BUILD)/fuzz/fuzz
 fuzz_o      := $(patsubst %.c,$(BUILD)/%.o,$(filter-out %/replay.c,$(wildcard tests/fuzz/*.c)) \
 	       $(if $(filter fuzz,$(SANITIZE)),,tests/fuzz/replay.c))
-test_o      := $(unit_c:%.c=$(BUILD)/%.o) $(fixture_o) $(fuzz_o) $(tool_c:%.c=$(BUILD)/%.o) $(mock_app_o) $(mock_o) $(every_chip)
+test_o      := $(unit_c:%.c=$(BUILD)/%.o) $(fixture_o) $(fuzz_o) $(tool_c:%.c=$(BUILD)/%.o) $(mock_app_o) $(mock_o) $(fake_o) $(every_chip)
 
 .PHONY: tests
 .SECONDARY: $(test_o)
-tests: $(units) $(tools) $(tool_lib) $(mocks) $(bats_links) $(python_workloads) $(fuzz_replay)
+tests: $(units) $(tools) $(tool_lib) $(mocks) $(fake_driver) $(bats_links) $(python_workloads) $(fuzz_replay)
 
 $(library): $(library_o) $(BUILD)/.sources
 	@rm -f $@
@@ -277,12 +280,13 @@ $(BUILD)/tests/collector/metric_table $(BUILD)/tests/collector/sample_table: $(e
 
 $(tool_lib): %.so: %.o
 # As the driver does, it calls its own functions and not those of a library that is preloaded.
-$(BUILD)/tests/try/libfake_driver.so: private LDFLAGS += -Wl,-Bsymbolic
+$(fake_driver): private LDFLAGS += -Wl,-Bsymbolic
+$(fake_driver): $(fake_o) $(BUILD)/.sources
 $(BUILD)/tests/collector/libcupti_mock.so: $(mock_o)
 $(BUILD)/tests/collector/libcupti_nosampling.so: $(mock_old_o)
 $(BUILD)/tests/collector/libcupti_bare.so: $(mock_bare_o)
 $(mocks): $(BUILD)/.sources
-$(tool_lib) $(mocks):
+$(tool_lib) $(mocks) $(fake_driver):
 	$(CC) $(SANITIZER) -shared -o $@ $(inputs) $(LDFLAGS) -ldl -lpthread
 
 $(bats_links): $(BUILD)/%: %
@@ -336,7 +340,7 @@ check: setup-check ## every test that needs no GPU, plain and with ASan and UBSa
 	$(MAKE) $(parallel) --no-print-directory SANITIZE=1 BUILD=$(sanitized) analyzer $(if $(CUPTI_H),collector) tests
 	$(MAKE) $(parallel) --no-print-directory SANITIZE=thread BUILD=$(threads) thread-tests
 	$(MAKE) $(parallel) --no-print-directory SANITIZE=undefined BUILD=$(undefined) analyzer $(undefined)/fuzz/fuzz $(clang_tests:%=$(undefined)/%)
-	TIDY_JOBS=1 TIDY_STATES=5000 $(call prove,$(call in_order,$(bats) $(bats:%=$(sanitized)/%) $(threaded:%=$(threads)/%) $(clang_tests:%=$(undefined)/%) $(lint) \
+	TIDY_JOBS=1 TIDY_STATES=5000 $(call prove,$(call in_order,$(bats) $(patsubst %,$(sanitized)/%,$(filter-out tests/try/%,$(bats))) $(threaded:%=$(threads)/%) $(clang_tests:%=$(undefined)/%) $(lint) \
 		$(units) $(unit_c:%.c=$(sanitized)/%)))
 
 check-changed: setup-check ## the tests of the files that differ from HEAD alone, or from BASE=COMMIT

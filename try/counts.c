@@ -39,8 +39,13 @@ void counts_add_flush(unsigned stub)
 
 void counts_open(const char *path)
 {
-	if (path && *path)
-		snprintf(output, sizeof(output), "%s", path);
+	char folder[PATH_MAX];
+
+	if (!path || !*path)
+		return;
+	if (path[0] == '/' || !getcwd(folder, sizeof(folder))) /* the program may go elsewhere */
+		folder[0] = '\0';
+	snprintf(output, sizeof(output), "%s%s%s", folder, folder[0] ? "/" : "", path);
 }
 
 void counts_reset(void)

@@ -29,6 +29,7 @@ static CUcontext context; /* of all items */
 static unsigned long changes, changes_seen;
 static CUresult late_error;
 static int captures;
+static bool must_forget;	       /* as soon as no stream is captured */
 static int stopped = TRY_REASON_COUNT; /* why nothing is put off any more */
 
 static void enter(void)
@@ -176,13 +177,24 @@ static void append(const struct launch *launch, struct kernel *kernel, CUcontext
 	tell_pending();
 }
 
+static void forget(void)
+{
+	graphs_forget();
+	kernels_forget();
+	streams_forget();
+	must_forget = false;
+}
+
 static enum try_reason put(const struct launch *launch, enum try_reason known)
 {
 	struct kernel *kernel = NULL;
 	CUcontext current = NULL;
-	enum try_reason reason =
-		known != TRY_REASON_COUNT ? known : why_not_now(launch, &kernel, &current);
+	enum try_reason reason = known;
 
+	if (must_forget && !captures)
+		forget();
+	if (reason == TRY_REASON_COUNT)
+		reason = why_not_now(launch, &kernel, &current);
 	counts_add(TRY_LAUNCHES_SEEN, 1);
 	if (reason == TRY_REASON_COUNT) {
 		append(launch, kernel, current);
@@ -231,13 +243,6 @@ void deferred_accept(const struct launch *launch)
 	leave();
 }
 
-static void forget(void)
-{
-	graphs_forget();
-	kernels_forget();
-	streams_forget();
-}
-
 static void step_aside(void)
 {
 	counts_add(TRY_STEPPED_ASIDE, 1);
@@ -250,7 +255,7 @@ void deferred_forget(void)
 		return;
 	enter();
 	flush_until(count);
-	forget();
+	must_forget = true; /* not now: destroying graphs may disturb a thread that captures */
 	leave();
 }
 

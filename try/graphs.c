@@ -7,6 +7,7 @@
 
 #include "counts.h"
 #include "driver.h"
+#include "process.h"
 
 enum {
 	SHORTEST = 2, /* a single launch costs less than a graph of one */
@@ -280,7 +281,7 @@ static bool set_node(struct recorded *entry, unsigned i, const struct item *item
 /* Slower than its launches by what both took the program's thread: from now on each by itself. */
 static void judge(struct recorded *entry, uint64_t took_ns)
 {
-	if (took_ns >= LONGEST_NS)
+	if (took_ns >= LONGEST_NS || process_is_stubborn())
 		return;
 	entry->spent_ns += took_ns;
 	if (++entry->launches % JUDGED || !plain_launches)

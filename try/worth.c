@@ -61,6 +61,16 @@ static void measure_interval(uint64_t now)
 	state.interval_ns -= state.interval_ns / SMOOTHING;
 }
 
+/* The program calls nothing that would end the stretch: it says nothing, and what could be gained is not given away. */
+static void give_up_bare(uint64_t now)
+{
+	if (!state.is_bare || now - state.start_ns < 2 * (uint64_t)LONGEST_NS)
+		return;
+	state.is_bare = false;
+	state.tried_since_bare = 0;
+	state.start_ns = 0;
+}
+
 enum worth worth_of_launch(void)
 {
 	uint64_t now = now_ns();
@@ -68,6 +78,7 @@ enum worth worth_of_launch(void)
 	if (process_is_stubborn())
 		return WORTH_IT;
 	measure_interval(now);
+	give_up_bare(now);
 	state.last_ns = now;
 	state.launches++;
 	if (state.is_bare)

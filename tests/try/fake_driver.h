@@ -7,6 +7,10 @@
 #include <cuda.h>
 #include <stdint.h>
 
+#if CUDA_VERSION < 12050
+typedef void CUctxCreateParams;
+#endif
+
 /* FUNCTION(name in cuda.h); TWICE the same, which exists for one default stream a thread, too. */
 #define FAKE_DRIVER_FUNCTIONS(FUNCTION, TWICE) \
 	FUNCTION(cuInit)                       \

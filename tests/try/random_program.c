@@ -1,9 +1,9 @@
 /*
- * random_program SEED [STEPS [at-once]] - a program that calls the driver as chance has it, the same for the same seed.
+ * random_program SEED [STEPS [at-once|loop]] - a program that calls the driver as chance has it, the same for the same seed.
  *
  * It prints what each call that waits, copies or asks returned, and the hash of all that the driver had done by then
- * (libfake_driver.c).  Run bare and tried, it must print the same.  Its threads take turns; with at-once they do not, each
- * has a stream and buffers of its own, and what is printed is what these contain.
+ * (fake/).  Run bare and tried, it must print the same.  Its threads take turns; with at-once they do not, each
+ * has a stream and buffers of its own, and what is printed is what these contain.  loop: STEPS times the same launches and a wait, in one thread.
  */
 #define _GNU_SOURCE
 #include "fake_driver.h"
@@ -504,10 +504,20 @@ static void *run_at_once(void *given)
 	return NULL;
 }
 
+/* What a graph is best for. */
+static void loop(void)
+{
+	for (unsigned i = 0; i < steps_left; i++) {
+		for (int j = 0; j < 20; j++)
+			do_launch(&(struct launch){.kind = 1, .stream = 3});
+		must(p_cuStreamSynchronize(streams[3]), "cuStreamSynchronize");
+	}
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t threads[THREADS];
-	bool is_at_once = argc > 3;
+	bool is_at_once = argc > 3 && !strcmp(argv[3], "at-once");
 
 	seed = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 1;
 
@@ -516,6 +526,10 @@ int main(int argc, char **argv)
 	is_per_thread = seed % 4 == 3;
 	find_functions(seed % 3);
 	set_up();
+	if (argc > 3 && !is_at_once) {
+		loop();
+		steps_left = 0;
+	}
 	for (size_t i = 0; i < THREADS; i++)
 		pthread_create(&threads[i], NULL, is_at_once ? run_at_once : run_thread, (void *)i);
 	for (size_t i = 0; i < THREADS; i++)

@@ -50,6 +50,18 @@ count() {
 	for refused in instantiate set graph; do FAKE_DRIVER_REFUSES=$refused both 11; done
 }
 
+@test "it steps aside where graphs make the program slower, and stays where they do not" {
+	FAKE_DRIVER_SLOW=1 always= tried "$tools/random_program" 1 8000 loop || true
+	[ "$(count stepped_aside)" -eq 1 ]
+	[ "$(count graph_launches)" -lt 4000 ]
+	[ "$(count passed:stepped_aside)" -gt 80000 ]
+	[ "$(count passed:comparing)" -gt 0 ]
+	rm counts.*
+	tried "$tools/random_program" 1 2000 loop || true
+	[ "$(count stepped_aside)" -eq 0 ]
+	[ "$(count graph_launches)" -gt 1500 ]
+}
+
 @test "launches that come again become graphs, and every launch is counted as put off or passed on" {
 	both 4
 	[ "$(count graph_launches)" -gt 20 ]

@@ -1,0 +1,89 @@
+/*
+ * fake.h - what the parts of the stand-in for the driver share.
+ */
+#ifndef FAKE_H
+#define FAKE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../fake_driver.h"
+
+enum { PARAMETERS_MAX = 64, NODES_MAX = 4096 };
+
+enum magic { IS_FUNCTION = 0x46554e43, IS_KERNEL = 0x4b45524e };
+
+struct kind {
+	const char *name;
+	unsigned count;
+	size_t bytes[PARAMETERS_MAX];
+};
+
+struct handle {
+	enum magic magic;
+	const struct kind *kind;
+	int shared_max;
+};
+
+struct work {
+	const struct kind *kind;
+	unsigned grid[3], block[3], shared;
+	unsigned char parameters[4096 + 64];
+};
+
+struct CUgraphNode_st {
+	struct work work;
+	struct CUgraph_st *graph;
+	unsigned index;
+};
+
+struct CUgraph_st {
+	struct CUgraphNode_st *nodes[NODES_MAX];
+	unsigned count;
+	bool is_captured;
+};
+
+struct CUgraphExec_st {
+	bool is_captured;
+	struct work *work;
+	unsigned count;
+};
+
+struct CUctx_st {
+	int id;
+	CUresult error;
+};
+
+struct CUstream_st {
+	int id, priority;
+	CUcontext context;
+	CUgraph captured; /* NULL: it captures nothing */
+};
+
+extern struct CUstream_st fake_legacy;
+extern pthread_mutex_t fake_lock;
+
+#define SHAPE(grid_x, grid_y, grid_z) ((const unsigned[3]){grid_x, grid_y, grid_z})
+
+void fake_mix(const void *bytes, size_t count);
+void fake_log_op(const char *name, long a, long b);
+bool fake_refuses(const char *what, bool is_captured);
+
+/* The thread's context. */
+CUcontext fake_current(void);
+struct CUstream_st *fake_stream_of(CUstream stream);
+
+/* Something that waits, copies or asks: which also is an operation in the hash. */
+CUresult fake_observe(const char *what, long which);
+
+const struct handle *fake_handle_of(const void *handle);
+CUresult fake_fill_work(struct work *work, const struct handle *handle, const unsigned grid[3],
+			const unsigned block[3], unsigned shared, void **parameters, void **extra);
+CUresult fake_run(const struct work *work, CUstream stream);
+CUgraphNode fake_add_node(CUgraph graph, const struct work *work);
+
+/* All kernels get their handles. */
+void fake_make_kernels(void);
+
+#endif

@@ -1,0 +1,168 @@
+/* graphs.c - graphs of kernels, one after the other, and captures of one stream. */
+#define _GNU_SOURCE
+#include "fake.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SLOW_US = 150 };
+
+CUresult cuGraphCreate(CUgraph *graph, unsigned flags)
+{
+	(void)flags;
+	*graph = calloc(1, sizeof(**graph));
+	return *graph ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult cuGraphDestroy(CUgraph graph)
+{
+	for (unsigned i = 0; i < graph->count; i++)
+		free(graph->nodes[i]);
+	free(graph);
+	return CUDA_SUCCESS;
+}
+
+static CUresult work_of_node(struct work *work, const CUDA_KERNEL_NODE_PARAMS *node)
+{
+	if (node->kern && node->ctx != fake_current())
+		return CUDA_ERROR_INVALID_CONTEXT;
+	return fake_fill_work(work,
+			      fake_handle_of(node->func ? (const void *)node->func
+							: (const void *)node->kern),
+			      SHAPE(node->gridDimX, node->gridDimY, node->gridDimZ),
+			      SHAPE(node->blockDimX, node->blockDimY, node->blockDimZ),
+			      node->sharedMemBytes, node->kernelParams, node->extra);
+}
+
+/* Each node must follow the one before it: what is tested makes no other graphs. */
+CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after,
+			      size_t count, const CUDA_KERNEL_NODE_PARAMS *parameters)
+{
+	struct work work;
+	CUresult result = work_of_node(&work, parameters);
+
+	if (count != (graph->count ? 1 : 0) ||
+	    (count && after[0] != graph->nodes[graph->count - 1]))
+		return CUDA_ERROR_NOT_SUPPORTED;
+	if (result == CUDA_SUCCESS)
+		*node = fake_add_node(graph, &work);
+	return result;
+}
+
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
+					const CUDA_KERNEL_NODE_PARAMS *parameters)
+{
+	struct work work;
+	CUresult result = work_of_node(&work, parameters);
+
+	if (fake_refuses("set", exec->is_captured))
+		return CUDA_ERROR_NOT_SUPPORTED;
+	if (result == CUDA_SUCCESS)
+		exec->work[node->index] = work;
+	return result;
+}
+
+CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
+{
+	(void)flags;
+	if (fake_refuses("instantiate", graph->is_captured))
+		return CUDA_ERROR_NOT_SUPPORTED;
+	*exec = calloc(1, sizeof(**exec));
+	(*exec)->count = graph->count;
+	(*exec)->is_captured = graph->is_captured;
+	(*exec)->work = calloc(graph->count + 1, sizeof(struct work));
+	for (unsigned i = 0; i < graph->count; i++)
+		(*exec)->work[i] = graph->nodes[i]->work;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGraphExecDestroy(CUgraphExec exec)
+{
+	free(exec->work);
+	free(exec);
+	return CUDA_SUCCESS;
+}
+
+static CUresult graph_launch(CUgraphExec exec, CUstream stream)
+{
+	CUresult result = CUDA_SUCCESS;
+
+	if (getenv("FAKE_DRIVER_SLOW") && !exec->is_captured)
+		usleep(SLOW_US);
+	if (fake_refuses("graph", exec->is_captured))
+		return CUDA_ERROR_NOT_SUPPORTED;
+	pthread_mutex_lock(&fake_lock);
+	for (unsigned i = 0; result == CUDA_SUCCESS && i < exec->count; i++)
+		result = fake_current()->error ? fake_current()->error
+					       : fake_run(&exec->work[i], stream);
+	pthread_mutex_unlock(&fake_lock);
+	return result;
+}
+
+CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
+{
+	return graph_launch(exec, stream);
+}
+
+CUresult cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream)
+{
+	return graph_launch(exec, stream);
+}
+
+static CUresult begin_capture(CUstream stream)
+{
+	if (fake_stream_of(stream) == &fake_legacy)
+		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+	fake_log_op("begin_capture", fake_stream_of(stream)->id, 0);
+	cuGraphCreate(&fake_stream_of(stream)->captured, 0);
+	fake_stream_of(stream)->captured->is_captured = true;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
+{
+	(void)mode;
+	return begin_capture(stream);
+}
+
+CUresult cuStreamBeginCapture_v2_ptsz(CUstream stream, CUstreamCaptureMode mode)
+{
+	(void)mode;
+	return begin_capture(stream);
+}
+
+CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
+{
+	if (!fake_stream_of(stream)->captured)
+		return CUDA_ERROR_ILLEGAL_STATE;
+	*graph = fake_stream_of(stream)->captured;
+	fake_stream_of(stream)->captured = NULL;
+	fake_log_op("end_capture", fake_stream_of(stream)->id, (*graph)->count);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuStreamEndCapture_ptsz(CUstream stream, CUgraph *graph)
+{
+	return cuStreamEndCapture(stream, graph);
+}
+
+static CUresult not_supported(void)
+{
+	return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgraphNode *after,
+				     const CUgraphEdgeData *edges, size_t count,
+				     CUstreamCaptureMode mode)
+{
+	(void)stream, (void)graph, (void)after, (void)edges, (void)count, (void)mode;
+	return not_supported();
+}
+
+CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream stream, CUgraph graph, const CUgraphNode *after,
+					  const CUgraphEdgeData *edges, size_t count,
+					  CUstreamCaptureMode mode)
+{
+	return cuStreamBeginCaptureToGraph(stream, graph, after, edges, count, mode);
+}

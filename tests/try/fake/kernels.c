@@ -1,0 +1,284 @@
+/* kernels.c - the kernels that there are, and their launches. */
+#define _GNU_SOURCE
+#include "fake.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FOUR_INTS 4, 4, 4, 4
+static const struct kind kinds[] = {
+	{"empty", 0, {0}},
+	{"fill", 3, {8, 4, 4}},
+	{"mix", 5, {8, 8, 1, 8, 2}},
+	{"many",
+	 41,
+	 {8, FOUR_INTS, FOUR_INTS, FOUR_INTS, FOUR_INTS, FOUR_INTS, FOUR_INTS, FOUR_INTS, FOUR_INTS,
+	  FOUR_INTS, FOUR_INTS}},
+	{"large", 2, {8, 4000}},
+	{"cluster", 1, {8}},
+	{"signal", 2, {8, 4}},
+	{"fault", 0, {0}},
+};
+enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+
+enum { BLOCK_MAX = 1024, SHARED_MAX = 48 << 10 };
+
+static struct handle functions[KINDS], kernels[KINDS];
+
+static size_t offset_of(const struct kind *kind, unsigned index)
+{
+	size_t offset = 0;
+
+	for (unsigned i = 0;; i++) {
+		size_t aligned = kind->bytes[i] < 8 ? kind->bytes[i] : 8;
+
+		offset = (offset + aligned - 1) / aligned * aligned;
+		if (i == index)
+			return offset;
+		offset += kind->bytes[i];
+	}
+}
+
+static void run_kind(const struct work *work)
+{
+	unsigned char *target;
+	uint64_t hash = 1469598103934665603u;
+
+	if (!work->kind->count)
+		return;
+	memcpy(&target, work->parameters, sizeof(target));
+	if (!strcmp(work->kind->name, "signal")) {
+		int value;
+
+		memcpy(&value, work->parameters + 8, sizeof(value));
+		__atomic_store_n((int *)target, value, __ATOMIC_RELEASE);
+		return;
+	}
+	for (unsigned i = 0; i < work->kind->count; i++)
+		for (size_t j = 0; j < work->kind->bytes[i]; j++)
+			hash = (hash ^ work->parameters[offset_of(work->kind, i) + j]) *
+			       1099511628211u;
+	for (unsigned i = 0; i < 64; i++)
+		target[i] = (unsigned char)(target[i] * 31 + (hash >> (i % 8 * 8)) + work->grid[0] +
+					    work->block[0]);
+}
+
+CUresult fake_run(const struct work *work, CUstream stream)
+{
+	fake_log_op(work->kind->name, fake_stream_of(stream)->id, work->grid[0]);
+	fake_mix(work->grid, sizeof(work->grid));
+	fake_mix(work->block, sizeof(work->block));
+	fake_mix(&work->shared, sizeof(work->shared));
+	for (unsigned i = 0; i < work->kind->count; i++)
+		fake_mix(work->parameters + offset_of(work->kind, i), work->kind->bytes[i]);
+	if (!strcmp(work->kind->name, "fault"))
+		fake_current()->error = CUDA_ERROR_ILLEGAL_ADDRESS;
+	else
+		run_kind(work);
+	return CUDA_SUCCESS;
+}
+
+const struct handle *fake_handle_of(const void *handle)
+{
+	const struct handle *found = handle;
+
+	return found && (found->magic == IS_FUNCTION || found->magic == IS_KERNEL) ? found : NULL;
+}
+
+CUresult fake_fill_work(struct work *work, const struct handle *handle, const unsigned grid[3],
+			const unsigned block[3], unsigned shared, void **parameters, void **extra)
+{
+	if (!handle)
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (!grid[0] || !grid[1] || !grid[2] || !block[0] || !block[1] || !block[2] ||
+	    grid[1] > 65535 || block[0] * block[1] * block[2] > BLOCK_MAX ||
+	    shared > (unsigned)handle->shared_max)
+		return CUDA_ERROR_INVALID_VALUE;
+	memset(work, 0, sizeof(*work));
+	work->kind = handle->kind;
+	memcpy(work->grid, grid, sizeof(work->grid));
+	memcpy(work->block, block, sizeof(work->block));
+	work->shared = shared;
+	for (unsigned i = 0; parameters && i < handle->kind->count; i++)
+		memcpy(work->parameters + offset_of(handle->kind, i), parameters[i],
+		       handle->kind->bytes[i]);
+	if (!parameters && extra)
+		memcpy(work->parameters, extra[1], *(size_t *)extra[3]);
+	return CUDA_SUCCESS;
+}
+
+CUgraphNode fake_add_node(CUgraph graph, const struct work *work)
+{
+	struct CUgraphNode_st *node = calloc(1, sizeof(*node));
+
+	if (!node || graph->count == NODES_MAX)
+		abort();
+	node->work = *work;
+	node->graph = graph;
+	node->index = graph->count;
+	graph->nodes[graph->count++] = node;
+	return node;
+}
+
+static CUresult launch(CUfunction function, const unsigned grid[3], const unsigned block[3],
+		       unsigned shared, CUstream stream, void **parameters, void **extra,
+		       bool has_cluster)
+{
+	const struct handle *handle = fake_handle_of(function);
+	struct work work;
+	CUresult result;
+
+	if (!fake_current())
+		return CUDA_ERROR_INVALID_CONTEXT;
+	pthread_mutex_lock(&fake_lock);
+	result = fake_current()->error
+			 ? fake_current()->error
+			 : fake_fill_work(&work, handle, grid, block, shared, parameters, extra);
+	if (result == CUDA_SUCCESS && !strcmp(handle->kind->name, "cluster") && !has_cluster)
+		result = CUDA_ERROR_INVALID_CLUSTER_SIZE;
+	if (result == CUDA_SUCCESS && fake_stream_of(stream)->captured)
+		fake_add_node(fake_stream_of(stream)->captured, &work);
+	else if (result == CUDA_SUCCESS)
+		result = fake_run(&work, stream);
+	pthread_mutex_unlock(&fake_lock);
+	return result;
+}
+
+CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+			unsigned by, unsigned bz, unsigned shared, CUstream stream,
+			void **parameters, void **extra)
+{
+	return launch(f, SHAPE(gx, gy, gz), SHAPE(bx, by, bz), shared, stream, parameters, extra,
+		      false);
+}
+
+CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+			     unsigned by, unsigned bz, unsigned shared, CUstream stream,
+			     void **parameters, void **extra)
+{
+	return launch(f, SHAPE(gx, gy, gz), SHAPE(bx, by, bz), shared,
+		      stream ? stream : CU_STREAM_PER_THREAD, parameters, extra, false);
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **parameters,
+			  void **extra)
+{
+	return launch(f, SHAPE(config->gridDimX, config->gridDimY, config->gridDimZ),
+		      SHAPE(config->blockDimX, config->blockDimY, config->blockDimZ),
+		      config->sharedMemBytes, config->hStream, parameters, extra, config->numAttrs);
+}
+
+CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void **parameters,
+			       void **extra)
+{
+	CUlaunchConfig changed = *config;
+
+	if (!changed.hStream)
+		changed.hStream = CU_STREAM_PER_THREAD;
+	return cuLaunchKernelEx(&changed, f, parameters, extra);
+}
+
+static CUresult parameter_info(const void *given, enum magic magic, size_t i, size_t *offset,
+			       size_t *bytes)
+{
+	const struct handle *handle = fake_handle_of(given);
+
+	if (!handle || handle->magic != magic)
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (i >= handle->kind->count)
+		return CUDA_ERROR_INVALID_VALUE;
+	*offset = offset_of(handle->kind, (unsigned)i);
+	*bytes = handle->kind->bytes[i];
+	return CUDA_SUCCESS;
+}
+
+CUresult cuKernelGetParamInfo(CUkernel kernel, size_t i, size_t *offset, size_t *bytes)
+{
+	return parameter_info(kernel, IS_KERNEL, i, offset, bytes);
+}
+
+CUresult cuFuncGetParamInfo(CUfunction function, size_t i, size_t *offset, size_t *bytes)
+{
+	return parameter_info(function, IS_FUNCTION, i, offset, bytes);
+}
+
+CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
+{
+	const struct handle *handle = fake_handle_of(kernel);
+
+	if (!handle || handle->magic != IS_KERNEL)
+		return CUDA_ERROR_INVALID_HANDLE;
+	*function = (CUfunction)&functions[handle->kind - kinds];
+	return CUDA_SUCCESS;
+}
+
+static struct handle *both(const void *given, int i)
+{
+	const struct handle *handle = fake_handle_of(given);
+
+	return i ? &kernels[handle->kind - kinds] : &functions[handle->kind - kinds];
+}
+
+CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function)
+{
+	*value = 0;
+	if (attribute == CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET)
+		*value = !strcmp(fake_handle_of(function)->kind->name, "cluster");
+	if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
+		*value = fake_handle_of(function)->shared_max;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value)
+{
+	if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
+		return CUDA_SUCCESS;
+	if (fake_handle_of(function)->shared_max != value)
+		fake_log_op("attribute", attribute, value);
+	both(function, 0)->shared_max = both(function, 1)->shared_max = value;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel kernel,
+			      CUdevice device)
+{
+	(void)device;
+	return cuFuncGetAttribute(value, attribute, (CUfunction)kernel);
+}
+
+CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel,
+			      CUdevice device)
+{
+	(void)device;
+	return cuFuncSetAttribute((CUfunction)kernel, attribute, value);
+}
+
+static CUresult find(struct handle *handles, const char *name, void *found)
+{
+	for (int i = 0; i < KINDS; i++)
+		if (!strcmp(kinds[i].name, name)) {
+			*(void **)found = &handles[i];
+			return CUDA_SUCCESS;
+		}
+	return CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
+{
+	(void)module;
+	return find(functions, name, function);
+}
+
+CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name)
+{
+	(void)library;
+	return find(kernels, name, kernel);
+}
+
+void fake_make_kernels(void)
+{
+	for (int i = 0; i < KINDS; i++) {
+		functions[i] = (struct handle){IS_FUNCTION, &kinds[i], SHARED_MAX};
+		kernels[i] = (struct handle){IS_KERNEL, &kinds[i], SHARED_MAX};
+	}
+}
