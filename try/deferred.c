@@ -267,6 +267,7 @@ void deferred_before(unsigned stub, enum function_kind kind)
 		return;
 	enter();
 	if (count) {
+		worth_of_run(count);
 		flush_until(count);
 		counts_add_flush(stub);
 	}

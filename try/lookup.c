@@ -213,10 +213,19 @@ void *try_dlsym(void *library, const char *name)
 		return NULL;
 	}
 	real = driver_dlsym(library, name);
-	if (!real || real != driver_symbol(name))
+	if (!real || real != driver_symbol(name) || !driver_open()->is_complete)
 		return NULL;
 	process_start();
 	return replace_exported(name, real);
+}
+
+/* Before CUDA 12: nothing is put off, so nothing is replaced. */
+static CUresult ask_old_driver(const char *name, void **function, int version, cuuint64_t flags)
+{
+	CUresult (*ask)(const char *, void **, int, cuuint64_t) =
+		(__typeof__(ask))driver_symbol("cuGetProcAddress");
+
+	return ask ? ask(name, function, version, flags) : CUDA_ERROR_NOT_FOUND;
 }
 
 CUresult try_get_proc_address_v2(const char *name, void **function, int version, cuuint64_t flags,
@@ -226,10 +235,10 @@ CUresult try_get_proc_address_v2(const char *name, void **function, int version,
 	CUresult result;
 
 	if (!driver->get_proc_address)
-		return CUDA_ERROR_NOT_FOUND;
+		return ask_old_driver(name, function, version, flags);
 	result = driver->get_proc_address(name, function, version, flags, status);
-	if (result != CUDA_SUCCESS || !name || !function || !*function || !process_is_wanted() ||
-	    is_ours(*function))
+	if (result != CUDA_SUCCESS || !driver->is_complete || !name || !function || !*function ||
+	    !process_is_wanted() || is_ours(*function))
 		return result;
 	process_start();
 	*function = replace_by_version(name, version,

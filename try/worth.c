@@ -16,6 +16,10 @@ enum {
 	/* A stretch is at least so long, from a call to one of the same function, or at most so long to one of any other. */
 	STRETCH_NS = 1000000,
 	LONGEST_NS = 10000000,
+	/* After so many single launches they are passed on, so often; then it is looked again, at so many. */
+	SINGLES = 32,
+	SINGLES_AGAIN = 8,
+	PASSED_ON = 1000,
 	TRIED_STRETCHES = 9, /* to one without */
 	TRIED_MOST = 500,
 	LAUNCHES_LEAST = 8,
@@ -35,6 +39,7 @@ static struct state {
 	uint64_t start_ns, launches;
 	unsigned stub; /* with which the stretch began */
 	bool is_bare, is_slow;
+	unsigned singles, passed_on;
 	unsigned tried_since_bare, tried_most;
 	struct stretches tried, bare;
 } state = {.tried_most = TRIED_STRETCHES};
@@ -61,6 +66,23 @@ static void measure_interval(uint64_t now)
 	state.interval_ns -= state.interval_ns / SMOOTHING;
 }
 
+void worth_of_run(unsigned launches)
+{
+	state.singles = launches == 1 ? state.singles + 1 : 0;
+}
+
+/* Each launch is followed by a wait or a copy: there is nothing to put together. */
+static bool are_single(void)
+{
+	if (state.singles < SINGLES)
+		return false;
+	if (++state.passed_on < PASSED_ON)
+		return true;
+	state.passed_on = 0;
+	state.singles = SINGLES - SINGLES_AGAIN;
+	return false;
+}
+
 /* The program calls nothing that would end the stretch: it says nothing, and what could be gained is not given away. */
 static void give_up_bare(uint64_t now)
 {
@@ -84,6 +106,8 @@ enum worth worth_of_launch(void)
 	if (state.is_bare)
 		return WORTH_COMPARING;
 	state.is_slow = state.interval_ns > SLOW_NS;
+	if (are_single())
+		return WORTH_SLOW_PROGRAM;
 	return state.is_slow ? WORTH_SLOW_PROGRAM : WORTH_IT;
 }
 

@@ -14,6 +14,9 @@ enum worth { WORTH_IT, WORTH_COMPARING, WORTH_SLOW_PROGRAM };
 /* At each launch: whether it may be put off, or why not. */
 enum worth worth_of_launch(void);
 
+/* So many launches had been put off when the program called something else. */
+void worth_of_run(unsigned launches);
+
 /* The program waits, copies or asks, through this stub.  True: it was found not to pay, for good. */
 bool worth_at_boundary(unsigned stub);
 

@@ -1,9 +1,9 @@
 /*
- * random_program SEED [STEPS [at-once|loop]] - a program that calls the driver as chance has it, the same for the same seed.
+ * random_program SEED [STEPS [at-once|loop|waits]] - a program that calls the driver as chance has it, the same for the same seed.
  *
  * It prints what each call that waits, copies or asks returned, and the hash of all that the driver had done by then
  * (fake/).  Run bare and tried, it must print the same.  Its threads take turns; with at-once they do not, each
- * has a stream and buffers of its own, and what is printed is what these contain.  loop: STEPS times the same launches and a wait, in one thread.
+ * has a stream and buffers of its own, and what is printed is what these contain.  loop: STEPS times the same launches and a wait, in one thread; waits: a single launch.
  */
 #define _GNU_SOURCE
 #include "fake_driver.h"
@@ -505,10 +505,10 @@ static void *run_at_once(void *given)
 }
 
 /* What a graph is best for. */
-static void loop(void)
+static void loop(int launches)
 {
 	for (unsigned i = 0; i < steps_left; i++) {
-		for (int j = 0; j < 20; j++)
+		for (int j = 0; j < launches; j++)
 			do_launch(&(struct launch){.kind = 1, .stream = 3});
 		must(p_cuStreamSynchronize(streams[3]), "cuStreamSynchronize");
 	}
@@ -527,7 +527,7 @@ int main(int argc, char **argv)
 	find_functions(seed % 3);
 	set_up();
 	if (argc > 3 && !is_at_once) {
-		loop();
+		loop(!strcmp(argv[3], "loop") ? 20 : 1);
 		steps_left = 0;
 	}
 	for (size_t i = 0; i < THREADS; i++)

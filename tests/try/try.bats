@@ -62,6 +62,12 @@ count() {
 	[ "$(count graph_launches)" -gt 1500 ]
 }
 
+@test "where each launch is followed by a wait nearly all are passed on at once" {
+	always= tried "$tools/random_program" 1 8000 waits || true
+	[ "$(count launches_deferred)" -lt 800 ]
+	[ "$(count graph_launches)" -eq 0 ]
+}
+
 @test "launches that come again become graphs, and every launch is counted as put off or passed on" {
 	both 4
 	[ "$(count graph_launches)" -gt 20 ]
