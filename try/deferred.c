@@ -168,6 +168,7 @@ static void append(const struct launch *launch, struct kernel *kernel, CUcontext
 	context = current;
 	item = &items[count++];
 	*item = (struct item){kernel, launch->stream, launch->shape, bytes + bytes_used};
+	memset(bytes + bytes_used, 0, size); /* what lies between parameters is compared as well */
 	for (unsigned i = 0; i < kernel->parameter_count; i++)
 		memcpy(bytes + bytes_used + kernel->parameters[i].offset, launch->parameters[i],
 		       kernel->parameters[i].bytes);
@@ -221,11 +222,14 @@ bool deferred_put(const struct launch *launch, enum try_reason known, enum try_r
 		return false;
 	}
 	enter();
-	*reason = put(launch, known);
 	*late = late_error;
-	if (*reason == TRY_REASON_COUNT)
-		late_error = CUDA_SUCCESS;
+	late_error = CUDA_SUCCESS;
+	*reason = *late == CUDA_SUCCESS ? put(launch, known) : TRY_REASON_COUNT;
 	leave();
+	if (*late != CUDA_SUCCESS) {
+		counts_add(TRY_LAUNCHES_SEEN, 1);
+		deferred_stop(TRY_ASIDE);
+	}
 	return *reason == TRY_REASON_COUNT;
 }
 
@@ -304,20 +308,29 @@ void deferred_end_capture(void)
 	leave();
 }
 
-void deferred_stop(enum try_reason reason)
+static void note_stop(enum try_reason reason)
 {
 	int none = TRY_REASON_COUNT;
 
+	__atomic_compare_exchange_n(&stopped, &none, (int)reason, false, __ATOMIC_RELAXED,
+				    __ATOMIC_RELAXED);
+}
+
+static void stop_inside(enum try_reason reason)
+{
+	flush_until(count);
+	note_stop(reason);
+	__atomic_store_n(&try_pending, 0, __ATOMIC_RELEASE);
+}
+
+void deferred_stop(enum try_reason reason)
+{
 	if (is_inside) {
-		__atomic_compare_exchange_n(&stopped, &none, (int)reason, false, __ATOMIC_RELAXED,
-					    __ATOMIC_RELAXED);
+		note_stop(reason);
 		return;
 	}
 	enter();
-	flush_until(count);
-	__atomic_compare_exchange_n(&stopped, &none, (int)reason, false, __ATOMIC_RELAXED,
-				    __ATOMIC_RELAXED);
-	__atomic_store_n(&try_pending, 0, __ATOMIC_RELEASE);
+	stop_inside(reason);
 	leave();
 }
 
@@ -349,8 +362,9 @@ void deferred_end(void)
 	until.tv_sec += END_S;
 	if (pthread_mutex_timedlock(&lock, &until) != 0)
 		return;
-	pthread_mutex_unlock(&lock);
-	deferred_stop(TRY_ASIDE);
+	is_inside = true;
+	stop_inside(TRY_ASIDE);
+	leave();
 }
 
 /* The driver itself may make a process while this library has called it. */

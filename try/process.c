@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "counts.h"
 #include "deferred.h"
@@ -11,6 +12,7 @@
 static bool is_wanted[TRY_STRATEGY_COUNT];
 static bool is_any_wanted, is_stubborn;
 static bool is_started;
+static pid_t self; /* a child of vfork shares all of this, and is another process */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static const char *const strategies[] = {
@@ -49,10 +51,17 @@ bool process_is_stubborn(void)
 	return is_stubborn;
 }
 
+static void forked(void)
+{
+	self = getpid();
+	deferred_forked();
+}
+
 static void start(void)
 {
 	is_started = true;
-	pthread_atfork(deferred_before_fork, deferred_after_fork, deferred_forked);
+	self = getpid();
+	pthread_atfork(deferred_before_fork, deferred_after_fork, forked);
 	atexit(process_end);
 }
 
@@ -63,7 +72,7 @@ void process_start(void)
 
 void process_end(void)
 {
-	if (!is_started)
+	if (!is_started || getpid() != self)
 		return;
 	deferred_end();
 	counts_write();

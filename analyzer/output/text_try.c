@@ -188,20 +188,13 @@ static const struct reach_row {
 	const char *label, *meaning;
 } reach_rows[] = {
 	{TRY_LAUNCHES_DEFERRED, TRY_LAUNCHES_SEEN, "put off", "launches of kernels were put off"},
-	{TRY_OTHERS_DEFERRED, TRY_COUNT_COUNT, "put off", "memsets and copies were put off"},
-	{TRY_GRAPH_NODES, TRY_COUNT_COUNT, "in graphs",
-	 "launches, memsets and copies went to the GPU in graphs"},
+	{TRY_GRAPH_NODES, TRY_COUNT_COUNT, "in graphs", "launches went to the GPU in graphs"},
 	{TRY_GRAPH_LAUNCHES, TRY_COUNT_COUNT, "graphs", "launches of graphs"},
 	{TRY_INSTANTIATED, TRY_COUNT_COUNT, "made", "graphs were made"},
 	{TRY_NODES_SET, TRY_GRAPH_NODES, "updated",
 	 "nodes of graphs had other parameters than before"},
 	{TRY_TIMER_FLUSHES, TRY_COUNT_COUNT, "timer",
 	 "times nothing was called for a while, and all was given to the GPU"},
-	{TRY_COPIES_PINNED, TRY_COUNT_COUNT, "pinned",
-	 "copies of pageable memory went through pinned memory"},
-	{TRY_ALLOCATIONS_POOLED, TRY_COUNT_COUNT, "pooled",
-	 "allocations were answered from kept memory"},
-	{TRY_WAITS_LEFT_OUT, TRY_COUNT_COUNT, "waits", "waits were left out"},
 };
 
 static void put_reach_row(struct page *page, const uint64_t *counts, const struct reach_row *row)

@@ -39,7 +39,6 @@ static int change_run(struct application *application)
 const struct technique technique_pinned_memory = {
 	.id = "pinned_memory",
 	.option = "pinned",
-	.tried_by = "pinned",
 	.help = "copies of pageable memory are of pinned memory",
 	.effect =
 		"Copies of pageable memory take the time that pinned memory would, at the rates of "

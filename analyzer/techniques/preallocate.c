@@ -43,7 +43,6 @@ static const char *change_loop(struct application *application, const struct loo
 const struct technique technique_preallocate = {
 	.id = "preallocate",
 	.option = "preallocate",
-	.tried_by = "pool",
 	.argument = ARGUMENT_RANGE,
 	.help = "memory of loops is allocated before them",
 	.effect =

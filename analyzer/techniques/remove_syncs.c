@@ -75,7 +75,6 @@ static const char *change_loop(struct application *application, const struct loo
 const struct technique technique_remove_syncs = {
 	.id = "remove_syncs",
 	.option = "fewer-waits",
-	.tried_by = "fewer-waits",
 	.argument = ARGUMENT_RANGE,
 	.help = "no synchronization in loops after which the host reads nothing",
 	.effect =

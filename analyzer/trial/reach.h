@@ -25,7 +25,7 @@ struct trial_causes {
 struct trial_reach {
 	size_t process_count;		  /* that wrote something */
 	uint64_t counts[TRY_COUNT_COUNT]; /* of all of them */
-	struct trial_causes passed;  /* why launches, memsets and copies were passed on at once */
+	struct trial_causes passed;	  /* why launches were passed on at once */
 	struct trial_causes flushes; /* before which functions what was put off had to be done */
 };
 

@@ -15,25 +15,19 @@
 #define TRY_LIBRARY "librooflinetry.so"
 
 /* VARIABLE(constant, name, meaning) */
-#define TRY_VARIABLES(VARIABLE)                                                \
-	VARIABLE(TRY_ENV_STRATEGIES, "ROOFLINE_TRY",                           \
-		 "strategies, by commas: graph, pool, pinned, fewer-waits")    \
-	VARIABLE(TRY_ENV_ALWAYS, "ROOFLINE_TRY_ALWAYS",                        \
-		 "1: it does not step aside where it does not pay, for tests") \
-	VARIABLE(TRY_ENV_OUTPUT, "ROOFLINE_TRY_OUTPUT",                        \
+#define TRY_VARIABLES(VARIABLE)                                                      \
+	VARIABLE(TRY_ENV_STRATEGIES, "ROOFLINE_TRY", "strategies, by commas: graph") \
+	VARIABLE(TRY_ENV_ALWAYS, "ROOFLINE_TRY_ALWAYS",                              \
+		 "1: it does not step aside where it does not pay, for tests")       \
+	VARIABLE(TRY_ENV_OUTPUT, "ROOFLINE_TRY_OUTPUT",                              \
 		 "each process writes what was reached into this file, a dot and its id")
 
 #define TRY_CONSTANT(constant, name, meaning) constant,
 enum try_variable { TRY_VARIABLES(TRY_CONSTANT) TRY_VARIABLE_COUNT };
 
 /* STRATEGY(constant, name, meaning) */
-#define TRY_STRATEGIES(STRATEGY)                                                          \
-	STRATEGY(TRY_GRAPH, "graph",                                                      \
-		 "launches, memsets and device copies that come again as CUDA graphs")    \
-	STRATEGY(TRY_POOL, "pool", "memory that was freed is kept and given out again")   \
-	STRATEGY(TRY_PINNED, "pinned", "copies of pageable memory through pinned memory") \
-	STRATEGY(TRY_FEWER_WAITS, "fewer-waits",                                          \
-		 "waits that nothing on the host can notice are left out")
+#define TRY_STRATEGIES(STRATEGY) \
+	STRATEGY(TRY_GRAPH, "graph", "launches that come again as CUDA graphs")
 
 enum try_strategy { TRY_STRATEGIES(TRY_CONSTANT) TRY_STRATEGY_COUNT };
 
@@ -41,20 +35,12 @@ enum try_strategy { TRY_STRATEGIES(TRY_CONSTANT) TRY_STRATEGY_COUNT };
 #define TRY_COUNTS(COUNT)                                                                       \
 	COUNT(TRY_LAUNCHES_SEEN, "launches_seen", "launches of kernels that the program made")  \
 	COUNT(TRY_LAUNCHES_DEFERRED, "launches_deferred", "of these, those that were put off")  \
-	COUNT(TRY_OTHERS_DEFERRED, "others_deferred",                                           \
-	      "memsets and device copies that were put off")                                    \
 	COUNT(TRY_GRAPH_LAUNCHES, "graph_launches",                                             \
 	      "graphs that were launched for what was put off")                                 \
-	COUNT(TRY_GRAPH_NODES, "graph_nodes",                                                   \
-	      "launches, memsets and copies that these graphs contained")                       \
+	COUNT(TRY_GRAPH_NODES, "graph_nodes", "launches that these graphs contained")           \
 	COUNT(TRY_NODES_SET, "graph_nodes_set", "of these, those whose parameters had changed") \
 	COUNT(TRY_INSTANTIATED, "graphs_instantiated", "graphs that were made")                 \
 	COUNT(TRY_TIMER_FLUSHES, "timer_flushes", "times that nothing was called for a while")  \
-	COUNT(TRY_COPIES_PINNED, "copies_pinned",                                               \
-	      "copies of pageable memory that went through pinned memory")                      \
-	COUNT(TRY_ALLOCATIONS_POOLED, "allocations_pooled",                                     \
-	      "allocations that were answered from kept memory")                                \
-	COUNT(TRY_WAITS_LEFT_OUT, "waits_left_out", "waits that were left out")                 \
 	COUNT(TRY_LATE_ERRORS, "late_errors",                                                   \
 	      "errors that a launch would have returned, and a later call did")                 \
 	COUNT(TRY_STEPPED_ASIDE, "stepped_aside", "1: it cost more than it saved, and stopped")
@@ -64,7 +50,7 @@ enum try_count { TRY_COUNTS(TRY_CONSTANT) TRY_COUNT_COUNT };
 #define TRY_PASSED "passed:"
 #define TRY_FLUSH "flush:"
 
-/* REASON(constant, name, meaning): why a launch, a memset or a copy was passed on at once */
+/* REASON(constant, name, meaning): why a launch was passed on at once */
 #define TRY_REASONS(REASON)                                                                     \
 	REASON(TRY_CAPTURE, "capture", "the program captures a stream")                         \
 	REASON(TRY_FIRST_TIME, "first_time", "whether the driver accepts it was not known yet") \

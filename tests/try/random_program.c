@@ -504,12 +504,22 @@ static void *run_at_once(void *given)
 	return NULL;
 }
 
+/* As a shell does, or Python's subprocess, when there is no such program: it shares this one's memory. */
+static void fail_to_start_a_program(void)
+{
+	if (vfork() == 0)
+		_exit(127);
+	wait(NULL);
+}
+
 /* What a graph is best for. */
-static void loop(int launches)
+static void loop(int launches, bool has_children)
 {
 	for (unsigned i = 0; i < steps_left; i++) {
 		for (int j = 0; j < launches; j++)
 			do_launch(&(struct launch){.kind = 1, .stream = 3});
+		if (has_children)
+			fail_to_start_a_program();
 		must(p_cuStreamSynchronize(streams[3]), "cuStreamSynchronize");
 	}
 }
@@ -527,7 +537,7 @@ int main(int argc, char **argv)
 	find_functions(seed % 3);
 	set_up();
 	if (argc > 3 && !is_at_once) {
-		loop(!strcmp(argv[3], "loop") ? 20 : 1);
+		loop(!strcmp(argv[3], "waits") ? 1 : 20, !strcmp(argv[3], "vfork"));
 		steps_left = 0;
 	}
 	for (size_t i = 0; i < THREADS; i++)

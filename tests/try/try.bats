@@ -62,6 +62,13 @@ count() {
 	[ "$(count graph_launches)" -gt 1500 ]
 }
 
+@test "a child of vfork that calls _exit ends nothing of its parent" {
+	tried "$tools/random_program" 1 100 vfork || true
+	[ "$(find . -name 'counts.*' | wc -l)" -eq 1 ]
+	[ "$(count passed:stepped_aside)" -eq 0 ]
+	[ "$(count launches_deferred)" -gt 1900 ]
+}
+
 @test "where each launch is followed by a wait nearly all are passed on at once" {
 	always= tried "$tools/random_program" 1 8000 waits || true
 	[ "$(count launches_deferred)" -lt 800 ]

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Workloads in which the GPUs of a host signal each other: every variant gives the reference's result, a wrong order is
+# Workloads on several GPUs of a host: every variant gives the reference's result, a wrong order is
 # found out or ends by its time limit, nobody outlives the program, and recordings have a rank for each GPU.
 #
-#   ONLY=REGEX tests/gpu/check_shmem.sh     workloads whose name matches
+#   ONLY=REGEX tests/gpu/check_several_gpus.sh     workloads whose name matches
 # shellcheck source=tests/gpu/tap.bash
 . "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
 
 tool=$BUILD/bin/rooflinectl
 folder=$BUILD/lib/rooflinectl/workloads
-mapfile -t names < <(workload_names "${ONLY:-^(nvshmem_.*|two_stage)$}")
+mapfile -t names < <(workload_names "${ONLY:-^(nvshmem_.*|two_stage|p2p_overlap|nccl_.*|scaling)$}")
 
 # run_limited SECONDS COMMAND...: its output and errors in $scratch/out and $scratch/err
 run_limited() {
@@ -102,7 +102,8 @@ for name in "${names[@]}"; do
 		check "$name --size $size: every variant is right" was_right "$scratch/${run_of[$name $size]}"
 	done
 done
-for wrong in "nvshmem_signal persistent" "nvshmem_steal naive" "nvshmem_step device_barrier" "two_stage persistent"; do
+for wrong in "nvshmem_signal persistent" "nvshmem_steal naive" "nvshmem_step device_barrier" \
+	"p2p_overlap overlapped" "nccl_bucketed buckets" "scaling naive"; do
 	# shellcheck disable=SC2086 # a name and a variant
 	check "$wrong in the wrong order is found out" is_found_out $wrong
 	shown "$scratch/err"
