@@ -1,6 +1,10 @@
+#define _GNU_SOURCE
 #include "output/check_command.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/memory_file.h"
 #include "base/paths.h"
@@ -23,6 +27,29 @@ char *check_command(const struct report *report, const struct recommendation *it
 	shell_put_word(out, path_named(report->profile->path));
 	fprintf(out, " AFTER --strategy %s", item->id);
 	return memory_file_close(&file);
+}
+
+static const char *tried_by(const struct recommendation *item)
+{
+	for (size_t i = 0; i < TECHNIQUE_COUNT; i++)
+		if (!strcmp(techniques[i]->id, item->strategy))
+			return techniques[i]->tried_by;
+	return NULL;
+}
+
+char *try_command(const struct report *report, const struct recommendation *item)
+{
+	const struct profile *profile = report->profile;
+	const char *strategy = tried_by(item);
+	char *words, *command = NULL;
+
+	if (!strategy || profile->process_count != 1 || !*profile->processes[0].command)
+		return NULL;
+	words = shell_words(profile->processes[0].command);
+	if (words && asprintf(&command, "rooflinectl try --%s -- %s", strategy, words) < 0)
+		command = NULL;
+	free(words);
+	return command;
 }
 
 char *picture_command(const struct scenario *scenario)

@@ -1,6 +1,6 @@
 /*
  * check_command.h - commands that go on from what was predicted: what following a recommendation
- * brought, and what it is that would change.
+ * brought, what it would bring without a change of the source, and what it is that would change.
  */
 #ifndef ROOFLINE_CHECK_COMMAND_H
 #define ROOFLINE_CHECK_COMMAND_H
@@ -12,6 +12,10 @@
  * NULL when memory runs out.  range may be NULL.  The caller frees. */
 char *check_command(const struct report *report, const struct recommendation *item,
 		    const char *range);
+
+/* "rooflinectl try --graph -- PROGRAM ARGUMENT", with what was recorded; NULL where nothing does it to an unchanged program,
+ * where it is not known what was run, and when memory runs out.  The caller frees. */
+char *try_command(const struct report *report, const struct recommendation *item);
 
 /* "rooflinectl plot whatif --graph --range run DIR", likewise. */
 char *picture_command(const struct scenario *scenario);

@@ -36,7 +36,7 @@ refused() {
 		run -0 --separate-stderr "$ROOFLINECTL" advise "$recordings/$name"
 		[ -z "$stderr" ]
 		# how to make the change is what advise tells
-		diff <(grep -v '^      check it: ' <<<"$output"; echo) \
+		diff <(grep -vE '^      (check|try) it: ' <<<"$output"; echo) \
 			<(sed '/^  - how the change is made/,+1d' sections) >differs || true
 		[ "$(grep -c '^[<>]' differs)" -eq 2 ]
 		grep -q '^> *next *rooflinectl advise ' differs
@@ -61,6 +61,7 @@ refused() {
 @test "each recommendation has the command that checks it" {
 	run -0 "$ROOFLINECTL" advise "$recordings/graph_chain.naive"
 	[ "$(grep -c '^      check it: ' <<<"$output")" -eq 2 ]
+	[ "$(grep '^      try it: ' <<<"$output")" = "      try it: rooflinectl try --graph -- graph_chain naive --repeats 1" ]
 	[[ "$output" == *"      check it: rooflinectl verify $recordings/graph_chain.naive AFTER --strategy launch_bound_graph
 "* ]]
 	run -0 "$ROOFLINECTL" report "$recordings/graph_chain.naive"

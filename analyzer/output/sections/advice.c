@@ -28,6 +28,13 @@ static struct value get_verify(struct row *row, const void *from)
 	return value_owned_text(check_command(row->report, from, row->options->range));
 }
 
+static struct value get_try(struct row *row, const void *from)
+{
+	char *command = try_command(row->report, from);
+
+	return command ? value_owned_text(command) : value_none();
+}
+
 static const struct column predicted_columns[] = {
 	FIELD_IF(struct predicted_speedup, speedup, is_predicted),
 	FIELD_IF(struct predicted_speedup, low, is_predicted),
@@ -51,6 +58,7 @@ static const struct column advice_columns[] = {
 	LIST("evidence", evidence_at),
 	FIELD(struct recommendation, pattern),
 	FIELD(struct recommendation, risk),
+	COMPUTED("try", get_try),
 	COMPUTED("verify", get_verify),
 	{0}};
 
@@ -92,6 +100,15 @@ static void put_check_command(struct page *page, const struct recommendation *it
 	free(command);
 }
 
+static void put_try_command(struct page *page, const struct recommendation *item)
+{
+	char *command = try_command(page->report, item);
+
+	if (command)
+		page_line(page, "      try it: ", command);
+	free(command);
+}
+
 /* Nothing where a mistake was found that costs no time that anybody could tell. */
 static void put_stake(struct page *page, const struct recommendation *item)
 {
@@ -120,9 +137,11 @@ static void put_recommendation(struct page *page, size_t number, const struct re
 	put_pattern(page, item->pattern);
 	page_wrap(page, "      watch: ", item->risk, 13);
 	if (item->workload)
-		fprintf(page->out, "      try it: rooflinectl workloads %s\n", item->workload);
-	if (page->options->is_advice_only)
+		fprintf(page->out, "      example: rooflinectl workloads %s\n", item->workload);
+	if (page->options->is_advice_only) {
+		put_try_command(page, item);
 		put_check_command(page, item);
+	}
 }
 
 static void print_advice(struct page *page)
