@@ -20,7 +20,7 @@ trap 'rm -rf "$scratch"' EXIT
 # part FILE NAME: the lines up to the first empty one, and those from "NAME (id): ..." to the next such line
 part() {
 	awk -v name="$2" '
-		/^[a-z_]+ \([A-Z][0-9]+\): / { is_part = $1 == name; found = found || is_part }
+		/^[a-z0-9_]+ \([A-Z][0-9]+\): / { is_part = $1 == name; found = found || is_part }
 		/^exit code / { is_part = 0 }
 		!has_head || is_part
 		/^$/ { has_head = 1 }

@@ -114,7 +114,7 @@ refused() {
 
 @test "CSV has the recommendations, the command in its last column" {
 	run -0 "$ROOFLINECTL" advise --format csv "$recordings/graph_chain.naive"
-	[[ "${lines[0]}" == "id,strategy,title,"*",place_high,evidence,pattern,risk,verify" ]]
+	[[ "${lines[0]}" == "id,strategy,title,"*",place_high,evidence,pattern,risk,try,verify" ]]
 	run -0 python3 -c "
 import csv, sys
 rows = list(csv.DictReader(sys.stdin))

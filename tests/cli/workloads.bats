@@ -5,7 +5,7 @@
 load common
 
 workload_names() {
-	sed -n 's/^\tWORKLOAD(\([a-z_]*\),.*/\1/p' "$root/workloads/workloads.h"
+	sed -n 's/^\tWORKLOAD(\([a-z0-9_]*\),.*/\1/p' "$root/workloads/workloads.h"
 }
 
 setup() {
