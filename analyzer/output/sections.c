@@ -90,9 +90,9 @@ struct report_needs sections_needs(const struct output_options *options)
 		all.tables |= needs->tables;
 		all.analyses |= needs->analyses;
 	}
-	return needs_everything
-		       ? (struct report_needs){.analyses = all.analyses & ANALYSES_ON_REQUEST}
-		       : all;
+	if (needs_everything)
+		return (struct report_needs){.analyses = all.analyses & ANALYSES_ON_REQUEST};
+	return all;
 }
 
 bool sections_want_advice(const struct output_options *options)

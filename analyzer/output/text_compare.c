@@ -403,8 +403,7 @@ static void put_legend(struct compare_page *page)
 		page_wrap(
 			&page->page, "  ?  ",
 			"noise not known: one recording does not tell by how much this differs from "
-			"run to run; compare several of each side (record --repeats, compare "
-			"--before, --after)",
+			"run to run; compare several of each side (--before, --after)",
 			5);
 }
 

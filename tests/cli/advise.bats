@@ -125,11 +125,26 @@ print(len(rows), rows[0]['id'], len(rows[0]['evidence'].splitlines()) > 1, rows[
 	cmp report.csv advise.csv
 }
 
+@test "a program of PyTorch is told what to write in PyTorch, any other what to write in CUDA" {
+	run -0 "$ROOFLINECTL" advise "$recordings/torch_loop.eager"
+	[[ "$output" == *'torch.compile(model, mode="reduce-overhead")'*"graph.replay()"*"CUDA graph trees"* ]]
+	[[ "$output" != *cudaStreamBeginCapture* ]]
+	run -0 "$ROOFLINECTL" advise "$recordings/graph_chain.naive"
+	[[ "$output" == *cudaStreamBeginCapture* && "$output" != *torch* ]]
+}
+
+@test "where several devices have different reasons each is named with its own" {
+	run -0 "$ROOFLINECTL" report "$recordings/collectives.ordered" -s rejected
+	[[ "$output" == *"  - remove_syncs (GPU 0 "*"  - remove_syncs (GPU 1 "* ]]
+	[ "$(grep -c "no loop has copies beside kernels" <<<"$output")" -eq 1 ]
+}
+
 @test "where nothing is predicted it says why, and where nothing is advised that" {
 	run -0 "$ROOFLINECTL" advise "$recordings/dp_irregular.device"
 	[[ "$output" == *"  - predictions: replaying it gives a time "*"% off the recorded one;"* ]]
 	run -0 "$ROOFLINECTL" advise "$recordings/known_counts"
-	[[ "$output" == *"  - cuda_graph: its kernels were counted by instrumented code, which leaves no"$'\n'"    times: record without hardware counters"* ]]
+	[[ "$output" == *"  - cuda_graph, unroll_graph, "*" its kernels were counted by instrumented code, which leaves no"$'\n'"    times: record without hardware counters"* ]]
+	[ "$(grep -c "its kernels were counted" <<<"$output")" -eq 1 ] # a reason is told once
 	[[ "$output" == *"- 59% of all launches were counted by instrumented code, which leaves no"* ]]
 	run -0 "$ROOFLINECTL" advise "$recordings/known_counts.replay"
 	[[ "$output" == *"  - predictions: kernels were repeated for hardware counters: record without"* ]]

@@ -56,7 +56,7 @@ wrong() {
 	[ "$(field 'j["devices"][0]["wall_ns"], j["devices"][0]["idle_ns"], j["devices"][0]["idle_by_cause"]["host_compute"]')" = "(80000, 80000, 80000)" ]
 	[ "$(field 'j["gaps"][0]["host"]["then_call"], j["gaps"][0]["host"]["after_call"], j["gaps"][0]["host"]["range"]')" = "('cudaMemcpy', 'cudaDeviceSynchronize', 'check')" ]
 	run -0 "$ROOFLINECTL" report "$recording" --from 2.81ms --to 2.89ms
-	[[ "$output" == *"limit   idle time, 100.0% of 80.0 us; its largest cause is host compute"* ]]
+	[[ "$output" == *"limit   idle time, 100.0% of the chosen time's 80.0 us; its largest cause is"$'\n'"          host compute, 100.0% of the chosen time"* ]]
 	[[ "$output" == *"what was chosen"* && "$output" != *"no work recorded"* ]]
 }
 
@@ -178,7 +178,7 @@ wrong() {
 		[[ "${lines[2]}" == "  cudaLaunchKernel "* && "${lines[3]}" == "  cudaStreamSynchronize "* ]]
 	run -0 "$ROOFLINECTL" report "$recording" --sort max_ns -f json -s kernels
 	[ "$(field '[k["max_ns"] for k in j["kernels"]] == sorted((k["max_ns"] for k in j["kernels"]), reverse=True)')" = True ]
-	run -0 "$ROOFLINECTL" report "$recording" --sort start_ns -s gaps -f csv -n 1
+	run -0 --separate-stderr "$ROOFLINECTL" report "$recording" --sort start_ns -s gaps -f csv -n 1
 	[ "${#lines[@]}" -eq 2 ]
 	run -0 "$ROOFLINECTL" report "$recording" --sort name -s kernels -f csv
 	[[ "${lines[1]}" == *mix* && "${lines[2]}" == *scale* && "${lines[3]}" == *shift* ]]
@@ -190,6 +190,10 @@ wrong() {
 @test "times from the first operation stand beside those of the recording" {
 	run -0 "$ROOFLINECTL" report "$recording" -s gaps -f json
 	[ "$(field 'all(g["from_first_ns"] == g["start_ns"] - j["first_ns"] >= 0 for g in j["gaps"])')" = True ]
+	[ "$(field 'all(g[o][m + "_from_first_ns"] == g[o][m + "_ns"] - j["first_ns"] for g in j["gaps"] for o in ("before", "after") for m in ("start", "end"))')" = True ]
+	run -0 "$ROOFLINECTL" report "$recording" -s devices,processes,memory -f json
+	[ "$(field 'j["devices"][0]["first_from_first_ns"], j["devices"][0]["last_from_first_ns"] == j["devices"][0]["wall_ns"]')" = "(0, True)" ]
+	[ "$(field 'j["processes"][0]["start_from_first_ns"] < 0 and j["processes"][0]["last_from_first_ns"] == j["processes"][0]["last_ns"] - j["first_ns"]')" = True ]
 }
 
 @test "a wider terminal has longer lines, with names that are not cut" {

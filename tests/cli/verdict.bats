@@ -25,18 +25,32 @@ holds() {
 	for command in report advise; do
 		run -0 "$ROOFLINECTL" $command "$recordings/graph_chain.naive"
 		[ "${lines[0]}" = Verdict ]
-		[[ "${lines[1]} ${lines[2]}" == "  limit   idle time, 88."?"% of the steady state, 5.39 ms of 5.78 ms; its largest           cause is launch, 6"?.?% ]]
-		[[ "${lines[3]} ${lines[4]} ${lines[5]}" == "  change  Wait for the GPU only where the host needs a result: "*"x to "*"x) in the steady state, 2.4"?"x of this run; with 1 more 6."??"x in"*"the steady state, see Plan" ]]
-		[[ "${lines[6]}" == "  next    rooflinectl "* ]]
+		[[ "${lines[1]} ${lines[2]} ${lines[3]}" == "  limit   idle time, 88."?"% of the steady state; its largest cause is launch,           6"?.?"% of the steady state; the steady state is 5.39 ms of the run's           5.78 ms" ]]
+		[[ "${lines[4]} ${lines[5]} ${lines[6]}" == "  change  Wait for the GPU only where the host needs a result: "*"x to "*"x) in the steady state, 2.4"?"x of this run; with 1 more 6."??"x in"*"the steady state, see Plan" ]]
+		[[ "${lines[7]}" == "  next    rooflinectl "* ]]
 	done
 }
 
 @test "what limits a run is what limits the part that repeats, however long the rest takes" {
 	json report "$recordings/memory_bound.naive" # idle for half of the run
 	holds "j['devices'][0]['idle_ns'] > 0.45 * j['devices'][0]['wall_ns']"
-	holds "j['verdict']['limit'].startswith('kernels, 98.8% of the steady state, 556 ms of 803 ms; triad4_kernel has 100% of that')"
+	holds "j['verdict']['limit'].startswith('kernels, 98.8% of the steady state; triad4_kernel has 100% of their time')"
+	holds "'; the steady state is 556 ms of the run' in j['verdict']['limit'] and j['verdict']['limit'].endswith(' that recording added are left out')"
 	json report "$recordings/work_queue.persistent" # it repeats nothing
 	holds "j['verdict']['limit'].startswith('idle time, ') and 'steady' not in j['verdict']['limit']"
+}
+
+@test "the verdict's shares stand in the table of idle time, beside those of the run" {
+	run -0 "$ROOFLINECTL" report "$recordings/graph_chain.naive" -s verdict,devices
+	local shares=()
+	[[ "$output" =~ "idle time, "([0-9.]+%)" of the steady state; its largest cause is launch,"[^0-9]+([0-9.]+%) ]]
+	shares=("${BASH_REMATCH[@]:1}")
+	[[ "$output" =~ the\ run\ +its\ steady\ state ]]
+	[[ "$output" =~ $'\n  idle '[^$'\n']*" ms   ${shares[0]}  #" ]]
+	[[ "$output" =~ $'\n    launch '[^$'\n']*" ms   ${shares[1]}  #" ]]
+	[[ "$output" =~ $'\n    module load '\ +[0-9.]+\ us\ +[0-9.]+%\ +-$'\n' ]] # none of it is steady
+	run -0 "$ROOFLINECTL" report "$recordings/pytorch.compile" -s devices # it repeats nothing
+	[[ "$output" == *"first operation to the last's end"* && "$output" != *"steady state"* ]]
 }
 
 @test "of what may lose the verdict says perhaps, and what is missing is measured before it is tried" {
