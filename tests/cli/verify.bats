@@ -117,6 +117,7 @@ pairs() {
 			compute_bound.gemm_*) continue ;; # multiplies matrices, which the naive one does not
 			# some variants have an input of their own, or are a mistake to be shown
 			fuse_* | overfused.* | jit_* | tune_transpose.* | transformer.* | autotune.* | bank_conflict.*) continue ;;
+			p2p_overlap.* | nccl_* | nvshmem_*) continue ;; # another number of kernels, for the same results
 			esac
 			echo "$recordings/$naive $recordings/$improved"
 		done

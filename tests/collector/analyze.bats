@@ -49,7 +49,7 @@ assert j['roofline']['kernels'][0]['launch_count'] == 40, j['roofline']['kernels
 
 @test "the verdict is printed behind the program's own output" {
 	analyze -- "$app" "${busy[@]}"
-	grep -A 1 '^Verdict$' with.out | grep -q '^  limit   kernels, .*step has 100% of that'
+	grep -A 3 '^Verdict$' with.out | tr -s '\n ' ' ' | grep -q ' limit kernels, .*step has 100% of '
 	grep -q '^  next    rooflinectl ' with.out
 	head -n 1 with.out | grep -q '^step driver'
 }
