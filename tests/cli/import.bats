@@ -193,3 +193,34 @@ first_advice() {
 	run -2 "$ROOFLINECTL" import "$made/nsys.sqlite"
 	[[ "$output" == *"-o wants the folder of the recording to make"* ]]
 }
+
+# The program ran 8 linear layers 20 times, once under each of the two.
+@test "a trace of PyTorch's own profiler has the kernels that we recorded of that program, as long within 2%, and the same first advice" {
+	foreign=$root/tests/recordings/foreign
+	"$ROOFLINECTL" import "$foreign/linear.json.gz" -o theirs
+	"$ROOFLINECTL" report theirs -f json >theirs.json
+	"$ROOFLINECTL" report "$foreign/linear.roofline" -f json >ours.json
+	run -0 python3 - <<-'END'
+		import json
+		ours, theirs = (json.load(open(name + ".json")) for name in ("ours", "theirs"))
+		def kernels(report):
+		    return {(k["name"].replace(" ", ""), *k["grid"], *k["block"]): k for k in report["kernels"]}
+		a, b = kernels(ours), kernels(theirs)
+		assert len(a) == 3 and a.keys() == b.keys(), (a.keys(), b.keys())
+		for key in a:
+		    assert a[key]["count"] == b[key]["count"], key
+		    assert abs(a[key]["mean_ns"] / b[key]["mean_ns"] - 1) < 0.02, key
+		assert ours["advice"][0]["id"] == theirs["advice"][0]["id"]
+		assert not theirs["losses"]
+	END
+}
+
+# Nsight Compute leaves out that a kernel stands in an anonymous namespace.
+@test "counters of Nsight Compute go onto the kernels that another tool timed, each with a metric that is described" {
+	gunzip -c "$root/tests/recordings/foreign/graph_chain.naive.ncu.csv.gz" >ncu.csv
+	"$ROOFLINECTL" import "$made/kineto.json" ncu.csv -o both
+	run -0 "$ROOFLINECTL" report both
+	[[ "$output" == *"Lost: nothing"$'\n'"Not visible"* ]]
+	run -0 "$ROOFLINECTL" report both --section roofline
+	[ "$(grep -c 'L2   .*1[23]$' <<<"$output")" -eq 3 ]
+}

@@ -68,6 +68,17 @@ static const char *copy_value(char **to, const char *from)
 	return from + strspn(from, "ul");
 }
 
+/* Nsight Compute leaves them out. */
+static size_t unnamed_length(const char *text)
+{
+	static const char *const unnamed[] = {"(anonymousnamespace)::", "<unnamed>::"};
+
+	for (size_t i = 0; i < sizeof(unnamed) / sizeof(unnamed[0]); i++)
+		if (!strncmp(text, unnamed[i], strlen(unnamed[i])))
+			return strlen(unnamed[i]);
+	return 0;
+}
+
 char *kernel_shapes_plain_name(const char *name)
 {
 	static struct demangler demangler; /* for all names; its child ends with us */
@@ -77,7 +88,12 @@ char *kernel_shapes_plain_name(const char *name)
 	free(demangled);
 	for (const char *from = plain; plain && *from;) {
 		bool is_before_value = *from == '<' || *from == ',';
+		size_t unnamed = unnamed_length(from);
 
+		if (unnamed) {
+			from += unnamed;
+			continue;
+		}
 		*to++ = *from++;
 		if (is_before_value)
 			from = copy_value(&to, from);

@@ -114,18 +114,23 @@ static void write_metric(struct ncu *ncu, const char *name, size_t length, const
 	process_writer_add(writer, TRACE_TABLE_metrics, &row);
 }
 
-static void write_answer(struct ncu *ncu, const char *counters, const char *role)
+/* What of it the file has; without a role what was not written before. */
+static void write_answer(struct ncu *ncu, const char *counters, const char *role, bool *is_written)
 {
 	while (*counters) {
 		size_t length = strcspn(counters, "+");
+		uint32_t number = groups_look(&ncu->metrics, counters, length);
 
-		write_metric(ncu, counters, length, role);
+		if (number != UINT32_MAX && (*role || !is_written[number])) {
+			write_metric(ncu, counters, length, role);
+			is_written[number] = true;
+		}
 		counters += length + (counters[length] == '+');
 	}
 }
 
-/* Of each role the first answer that the file has. */
-static void write_metrics(struct ncu *ncu)
+/* Of each role the first answer that the file has; what other answers add up has no role. */
+static int write_metrics(struct ncu *ncu)
 {
 	static const struct {
 		enum metric_role role;
@@ -136,12 +141,19 @@ static void write_metrics(struct ncu *ncu)
 #undef ANSWER_ROW
 	};
 	bool is_answered[METRIC_ROLE_COUNT] = {false};
+	bool *is_written = calloc(ncu->metrics.count + 1, sizeof(*is_written));
 
+	if (!is_written)
+		return -ENOMEM;
 	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
 		if (!is_answered[answers[i].role] && has_all(ncu, answers[i].counters)) {
-			write_answer(ncu, answers[i].counters, answers[i].name);
+			write_answer(ncu, answers[i].counters, answers[i].name, is_written);
 			is_answered[answers[i].role] = true;
 		}
+	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
+		write_answer(ncu, answers[i].counters, "", is_written);
+	free(is_written);
+	return 0;
 }
 
 /* Only those that have a meaning here are kept. */
@@ -408,8 +420,8 @@ static int finish(struct ncu *ncu, const char *path, struct err *err)
 			       "%s: has none of the metrics that a report shows; count them with: "
 			       "ncu --csv --page raw --metrics $(rooflinectl import --ncu-metrics)",
 			       path);
-	if (rc == 0)
-		write_metrics(ncu);
+	if (rc == 0 && write_metrics(ncu) < 0)
+		rc = err_set(err, -ENOMEM, "%s: out of memory", path);
 	return rc;
 }
 
