@@ -11,7 +11,7 @@ load plots.'/legend.gp'
 row_height = is_text ? 1 : row_count > 8 ? 16 : 22
 top = is_text ? 2 : 96
 bottom = top + (is_text ? 2 * row_count + 1 : row_end * row_height)
-legend_top = bottom + (is_text ? 2 : 58)
+legend_top = bottom + (is_text ? 2 : 64)
 note_lines = strlen(chart_note) > 0
 height = legend_top + (legend_lines + note_lines) * line_height + (is_text ? 1 : 12)
 left = is_text ? label_width + 2 : 24 + label_width + 1.5 * char_width
@@ -23,13 +23,13 @@ if (strlen(note_text) > 0) {
 		left textcolor rgb quiet_color noenhanced
 }
 
-# What no computation ran beside, and of that the waits; pale: what is hidden behind computation.
+# What no computation ran beside, and of that the waits; gray: what is hidden behind computation.
 share_left = right + 24
 share_room = width - 28 - share_left - 52
 share_x(share) = share_left + share_room * (share_most > 0 ? share / share_most : 0)
 share_y(i, ratio) = top + ((i - 1) * 2.3 + 0.35 + 1.3 * ratio) * row_height
 if (!is_text) {
-	set label 104 'exposed communication (pale: hidden)' at screen at_x(share_left),at_y(top - 14) left textcolor rgb quiet_color noenhanced
+	set label 104 'exposed communication (gray: hidden)' at screen at_x(share_left),at_y(top - 14) left textcolor rgb quiet_color noenhanced
 	set label 105 'of each rank, above: computation, below: communication' at screen at_x(left),at_y(top - 14) left textcolor rgb quiet_color noenhanced
 	do for [i = 1:row_count] {
 		set object 1000+3*i rectangle from screen at_x(share_left),at_y(share_y(i, 0)) to screen at_x(share_x(share_wait[i])),at_y(share_y(i, 1)) \
@@ -64,7 +64,7 @@ if (is_text) {
 	plot rows using (from):(2 * $0):(stringcolumn(3)) with labels right offset -1,0 noenhanced notitle, \
 	     spans using (at_cell($1)):2:(stringcolumn(4)):(palette[int($3)]) with labels center textcolor rgb variable noenhanced notitle
 } else {
-	set xlabel sprintf('time from the first GPU operation (%s)', unit) textcolor rgb quiet_color offset 0,0.2
+	set xlabel sprintf('time from the first GPU operation (%s)', unit) textcolor rgb quiet_color offset 0,0.9
 	set xtics offset 0,0.2
 	set grid xtics back linetype 1 linewidth 1 linecolor rgb grid_color
 	plot rows using ((from + to) / 2):(($1 + $2) / 2):(from):(to):1:2 with boxxyerror fillcolor rgb 0xF5F5F5 notitle, \
