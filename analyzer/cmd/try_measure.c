@@ -143,7 +143,7 @@ static int read_text(struct trial_text *text, int file)
 	ssize_t length = 0;
 
 	if (fstat(file, &status) < 0)
-		return -errno;
+		return -EIO;
 	*text = (struct trial_text){.bytes = malloc((size_t)status.st_size + 1)};
 	if (!text->bytes)
 		return -ENOMEM;
@@ -152,7 +152,7 @@ static int read_text(struct trial_text *text, int file)
 			       (size_t)status.st_size - text->length, (off_t)text->length)) > 0)
 		text->length += (size_t)length;
 	text->bytes[text->length] = '\0';
-	return length < 0 ? -errno : 0;
+	return length < 0 ? -EIO : 0;
 }
 
 /* The last line with something in it. */

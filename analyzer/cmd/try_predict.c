@@ -68,7 +68,7 @@ static int record_side(struct try_recordings *recordings, struct try_bench *benc
 	const struct try_options *options = bench->options;
 	static const char *const names[] = {"bare", "tried"};
 	struct err problem = {""};
-	struct try_end end;
+	struct try_end end = {0};
 	char found[PATH_MAX];
 	char *path;
 	int rc;
