@@ -1,6 +1,7 @@
 /* advice.c - what would help, and what was considered and rejected. */
 #include "output/page.h"
 
+#include "base/groups.h"
 #include "base/memory_file.h"
 #include "output/check_command.h"
 #include "output/gain_text.h"
@@ -182,74 +183,122 @@ static const void *rejection_at(const struct row *parent, size_t index)
 	return advice && index < advice->rejection_count ? &advice->rejections[index] : NULL;
 }
 
-static bool is_same_reason(const struct rejection *a, const struct rejection *b)
+/* What a rejection has in common with others, by numbers: they may be many, one of each rule and device. */
+struct told {
+	uint32_t strategy;
+	uint32_t next; /* with the same reason; 0: none */
+	bool is_new_reason, is_new_pair;
+};
+
+struct rejections {
+	struct groups reasons, strategies, pairs;
+	struct told *items;
+	uint32_t *last;		/* by reason */
+	uint32_t *first_reason; /* by strategy */
+	bool *has_other; /* likewise: it was rejected for another reason as well, on another device */
+};
+
+static int common_add(struct rejections *common, const struct rejection *item, uint32_t index)
 {
-	return !strcmp(a->reason, b->reason);
+	uint32_t known = common->reasons.count, strategies = common->strategies.count;
+	uint32_t pairs = common->pairs.count, pair[2], number;
+	struct told *told = &common->items[index];
+
+	if (groups_find(&common->reasons, item->reason, strlen(item->reason), &pair[0]) < 0 ||
+	    groups_find(&common->strategies, item->strategy, strlen(item->strategy), &pair[1]) <
+		    0 ||
+	    groups_find(&common->pairs, pair, sizeof(pair), &number) < 0)
+		return -1;
+	told->strategy = pair[1];
+	told->is_new_reason = pair[0] == known;
+	told->is_new_pair = number == pairs;
+	if (!told->is_new_reason)
+		common->items[common->last[pair[0]]].next = index;
+	common->last[pair[0]] = index;
+	if (pair[1] == strategies)
+		common->first_reason[pair[1]] = pair[0];
+	else if (common->first_reason[pair[1]] != pair[0])
+		common->has_other[pair[1]] = true;
+	return 0;
 }
 
-/* Whether the strategy was rejected for another reason as well: on another device. */
-static bool has_other_reason(const struct advice *advice, const struct rejection *item)
+static int common_open(struct rejections *common, const struct advice *advice)
 {
-	for (size_t i = 0; i < advice->rejection_count; i++)
-		if (!strcmp(advice->rejections[i].strategy, item->strategy) &&
-		    !is_same_reason(&advice->rejections[i], item))
-			return true;
-	return false;
+	size_t count = advice->rejection_count;
+
+	*common = (struct rejections){.items = calloc(count, sizeof(*common->items)),
+				      .last = calloc(count, sizeof(*common->last)),
+				      .first_reason = calloc(count, sizeof(*common->first_reason)),
+				      .has_other = calloc(count, sizeof(*common->has_other))};
+	if (!common->items || !common->last || !common->first_reason || !common->has_other)
+		return -1;
+	for (size_t i = 0; i < count; i++)
+		if (common_add(common, &advice->rejections[i], (uint32_t)i) < 0)
+			return -1;
+	return 0;
 }
 
-/* Whether an earlier one has the same reason, and the same strategy or any. */
-static bool is_told(const struct advice *advice, size_t index, bool of_strategy)
+static void common_close(struct rejections *common)
 {
-	const struct rejection *item = &advice->rejections[index];
-
-	for (size_t i = 0; i < index; i++)
-		if (is_same_reason(&advice->rejections[i], item) &&
-		    (!of_strategy || !strcmp(advice->rejections[i].strategy, item->strategy)))
-			return true;
-	return false;
+	groups_free(&common->reasons);
+	groups_free(&common->strategies);
+	groups_free(&common->pairs);
+	free(common->items);
+	free(common->last);
+	free(common->first_reason);
+	free(common->has_other);
 }
 
 /* "cuda_graph, overlap: why", every strategy that was rejected for that reason. */
-static void put_reason(FILE *out, const struct advice *advice, size_t first)
+static void put_reason(FILE *out, const struct advice *advice, const struct rejections *common,
+		       uint32_t first)
 {
-	const struct rejection *item = &advice->rejections[first];
+	uint32_t i = first;
 
-	for (size_t i = first; i < advice->rejection_count; i++) {
-		const struct rejection *other = &advice->rejections[i];
+	do {
+		const struct rejection *item = &advice->rejections[i];
 
-		if (!is_same_reason(other, item) || is_told(advice, i, true))
-			continue;
-		fprintf(out, "%s%s", i > first ? ", " : "", other->strategy);
-		if (has_other_reason(advice, other))
-			fprintf(out, " (%s)", other->target);
-	}
-	fprintf(out, ": %s", item->reason);
+		if (common->items[i].is_new_pair) {
+			fprintf(out, "%s%s", i > first ? ", " : "", item->strategy);
+			if (common->has_other[common->items[i].strategy])
+				fprintf(out, " (%s)", item->target);
+		}
+		i = common->items[i].next;
+	} while (i);
+	fprintf(out, ": %s", advice->rejections[first].reason);
+}
+
+static void print_reason(struct page *page, const struct rejections *common, uint32_t first)
+{
+	struct memory_file file;
+	FILE *out = memory_file_open(&file);
+	char *text;
+
+	if (out)
+		put_reason(out, page->report->advice, common, first);
+	text = out ? memory_file_close(&file) : NULL;
+	if (text)
+		page_wrap(page, "  - ", text, 4);
+	else
+		page->has_failed = true;
+	free(text);
 }
 
 static void print_rejected(struct page *page)
 {
 	const struct advice *advice = page->report->advice;
+	struct rejections common;
 
 	if (!advice || !advice->rejection_count)
 		return;
 	page_title(page, "Considered and rejected", NULL);
-	for (size_t i = 0; i < advice->rejection_count; i++) {
-		struct memory_file file;
-		FILE *out;
-		char *text = NULL;
-
-		if (is_told(advice, i, false))
-			continue;
-		out = memory_file_open(&file);
-		if (out)
-			put_reason(out, advice, i);
-		text = out ? memory_file_close(&file) : NULL;
-		if (text)
-			page_wrap(page, "  - ", text, 4);
-		else
-			page->has_failed = true;
-		free(text);
-	}
+	if (common_open(&common, advice) < 0)
+		page->has_failed = true;
+	else
+		for (uint32_t i = 0; i < advice->rejection_count; i++)
+			if (common.items[i].is_new_reason)
+				print_reason(page, &common, i);
+	common_close(&common);
 }
 
 const struct section section_rejected = {.key = "rejected",
