@@ -4,6 +4,7 @@
 #include "deferred.h"
 #include "driver.h"
 #include "launches.h"
+#include "pool.h"
 
 /* Nothing is put off any more before the capture begins. */
 #define BEGIN_CAPTURE(member, ...)                                      \
@@ -11,6 +12,7 @@
 	CUresult result;                                                \
                                                                         \
 	deferred_begin_capture();                                       \
+	pool_begin_capture();                                           \
 	result = real ? real(__VA_ARGS__) : CUDA_ERROR_NOT_FOUND;       \
 	if (result != CUDA_SUCCESS)                                     \
 		deferred_end_capture();                                 \

@@ -63,6 +63,7 @@ static void run_by_streams(unsigned until)
 	for (unsigned from = 0, to; from < until; from = to) {
 		for (to = from + 1; to < until && items[to].stream == items[from].stream;)
 			to++;
+		worth_of_run(to - from);
 		note_error(graphs_run(items + from, to - from, context));
 	}
 }
@@ -137,6 +138,9 @@ static enum try_reason why_not_now(const struct launch *launch, struct kernel **
 		return TRY_CONTEXT;
 	if (!streams_is_plain(launch->stream, *current))
 		return TRY_STREAM;
+	*kernel = launch->kernel;
+	if (*kernel)
+		return TRY_REASON_COUNT;
 	*kernel = kernels_find(launch->function, *current);
 	if (!*kernel)
 		return TRY_NO_MEMORY;
@@ -174,7 +178,7 @@ static void append(const struct launch *launch, struct kernel *kernel, CUcontext
 		       kernel->parameters[i].bytes);
 	bytes_used += size;
 	changes++;
-	counts_add(TRY_LAUNCHES_DEFERRED, 1);
+	counts_add(kernel->function ? TRY_LAUNCHES_DEFERRED : TRY_MEMORY_DEFERRED, 1);
 	tell_pending();
 }
 
@@ -184,6 +188,11 @@ static void forget(void)
 	kernels_forget();
 	streams_forget();
 	must_forget = false;
+}
+
+static void count_seen(const struct launch *launch)
+{
+	counts_add(launch->kernel ? TRY_MEMORY_SEEN : TRY_LAUNCHES_SEEN, 1);
 }
 
 static enum try_reason put(const struct launch *launch, enum try_reason known)
@@ -196,7 +205,7 @@ static enum try_reason put(const struct launch *launch, enum try_reason known)
 		forget();
 	if (reason == TRY_REASON_COUNT)
 		reason = why_not_now(launch, &kernel, &current);
-	counts_add(TRY_LAUNCHES_SEEN, 1);
+	count_seen(launch);
 	if (reason == TRY_REASON_COUNT) {
 		append(launch, kernel, current);
 		timer_start();
@@ -207,17 +216,22 @@ static enum try_reason put(const struct launch *launch, enum try_reason known)
 	return reason;
 }
 
+bool deferred_is_on(void)
+{
+	return process_wants(TRY_GRAPH) && driver_open()->is_complete &&
+	       __atomic_load_n(&stopped, __ATOMIC_RELAXED) == TRY_REASON_COUNT;
+}
+
 bool deferred_put(const struct launch *launch, enum try_reason known, enum try_reason *reason,
 		  CUresult *late)
 {
 	*reason = __atomic_load_n(&stopped, __ATOMIC_RELAXED);
-	if (is_inside)
+	if (is_inside || !process_wants(TRY_GRAPH))
 		return false;
-	if (*reason == TRY_REASON_COUNT &&
-	    !(process_wants(TRY_GRAPH) && driver_open()->is_complete))
+	if (*reason == TRY_REASON_COUNT && !driver_open()->is_complete)
 		deferred_stop(*reason = TRY_UNKNOWN_PARAMETERS);
 	if (*reason != TRY_REASON_COUNT) {
-		counts_add(TRY_LAUNCHES_SEEN, 1);
+		count_seen(launch);
 		counts_add_passed(*reason);
 		return false;
 	}
@@ -227,23 +241,33 @@ bool deferred_put(const struct launch *launch, enum try_reason known, enum try_r
 	*reason = *late == CUDA_SUCCESS ? put(launch, known) : TRY_REASON_COUNT;
 	leave();
 	if (*late != CUDA_SUCCESS) {
-		counts_add(TRY_LAUNCHES_SEEN, 1);
+		count_seen(launch);
 		deferred_stop(TRY_ASIDE);
 	}
 	return *reason == TRY_REASON_COUNT;
 }
 
-void deferred_accept(const struct launch *launch)
+static void accept(const struct launch *launch)
 {
 	CUcontext current;
 	struct kernel *kernel;
 
+	if (driver_open()->get_current(&current) != CUDA_SUCCESS)
+		return;
+	kernel = kernels_find(launch->function, current);
+	if (kernel)
+		kernel_accept(kernel, &launch->shape);
+}
+
+void deferred_note_passed(const struct launch *launch, enum try_reason reason, bool is_accepted,
+			  uint64_t took_ns)
+{
+	if (is_inside)
+		return;
 	enter();
-	if (driver_open()->get_current(&current) == CUDA_SUCCESS) {
-		kernel = kernels_find(launch->function, current);
-		if (kernel)
-			kernel_accept(kernel, &launch->shape);
-	}
+	worth_note_launch(took_ns, !launch->kernel);
+	if (reason == TRY_FIRST_TIME && is_accepted)
+		accept(launch);
 	leave();
 }
 
@@ -267,11 +291,10 @@ void deferred_before(unsigned stub, enum function_kind kind)
 {
 	bool is_too_slow;
 
-	if (is_inside)
+	if (is_inside || kind == ASKS)
 		return;
 	enter();
 	if (count) {
-		worth_of_run(count);
 		flush_until(count);
 		counts_add_flush(stub);
 	}
@@ -294,7 +317,7 @@ void deferred_begin_capture(void)
 		return;
 	enter();
 	flush_until(count);
-	captures++;
+	__atomic_fetch_add(&captures, 1, __ATOMIC_SEQ_CST);
 	leave();
 }
 
@@ -304,8 +327,13 @@ void deferred_end_capture(void)
 		return;
 	enter();
 	if (captures)
-		captures--;
+		__atomic_fetch_sub(&captures, 1, __ATOMIC_SEQ_CST);
 	leave();
+}
+
+int deferred_count_captures(void)
+{
+	return __atomic_load_n(&captures, __ATOMIC_SEQ_CST);
 }
 
 static void note_stop(enum try_reason reason)

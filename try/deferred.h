@@ -9,11 +9,14 @@
 
 #include <cuda.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "functions.h"
 #include "kernels.h"
 
 struct launch {
+	struct kernel
+		*kernel; /* of a memset or a copy (work.h), which are launches as well; else NULL */
 	CUfunction function;
 	CUstream stream;
 	void **parameters;
@@ -25,8 +28,12 @@ struct launch {
 bool deferred_put(const struct launch *launch, enum try_reason known, enum try_reason *reason,
 		  CUresult *late);
 
-/* The driver took such a launch. */
-void deferred_accept(const struct launch *launch);
+/* Whether anything may still be put off. */
+bool deferred_is_on(void);
+
+/* The driver took so long for a launch that was passed on for that reason, and accepted it or not. */
+void deferred_note_passed(const struct launch *launch, enum try_reason reason, bool is_accepted,
+			  uint64_t took_ns);
 
 /* Before the function in front of which the stub stands is called. */
 void deferred_before(unsigned stub, enum function_kind kind);
@@ -37,6 +44,9 @@ void deferred_forget(void);
 /* Between these nothing is put off. */
 void deferred_begin_capture(void);
 void deferred_end_capture(void);
+
+/* How many streams are captured. */
+int deferred_count_captures(void);
 
 /* From now on nothing is put off. */
 void deferred_stop(enum try_reason reason);

@@ -33,10 +33,32 @@
 	CALL(set_kernel_attribute, cuKernelSetAttribute, "cuKernelSetAttribute")                 \
 	CALL(stream_context, cuStreamGetCtx, "cuStreamGetCtx")                                   \
 	CALL(stream_priority, cuStreamGetPriority, "cuStreamGetPriority")                        \
+	CALL(synchronize, cuCtxSynchronize, "cuCtxSynchronize")                                  \
+	CALL(stream_query, cuStreamQuery, "cuStreamQuery")                                       \
+	CALL(allocate, cuMemAlloc, "cuMemAlloc_v2")                                              \
+	CALL(free, cuMemFree, "cuMemFree_v2")                                                    \
+	CALL(free_async, cuMemFreeAsync, "cuMemFreeAsync")                                       \
+	CALL(free_async_ptsz, cuMemFreeAsync, "cuMemFreeAsync_ptsz")                             \
+	CALL(memory_info, cuMemGetInfo, "cuMemGetInfo_v2")                                       \
+	CALL(set_8, cuMemsetD8Async, "cuMemsetD8Async")                                          \
+	CALL(set_8_ptsz, cuMemsetD8Async, "cuMemsetD8Async_ptsz")                                \
+	CALL(set_16, cuMemsetD16Async, "cuMemsetD16Async")                                       \
+	CALL(set_16_ptsz, cuMemsetD16Async, "cuMemsetD16Async_ptsz")                             \
+	CALL(set_32, cuMemsetD32Async, "cuMemsetD32Async")                                       \
+	CALL(set_32_ptsz, cuMemsetD32Async, "cuMemsetD32Async_ptsz")                             \
+	CALL(copy, cuMemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2")                                    \
+	CALL(copy_ptsz, cuMemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2_ptsz")                          \
+	CALL(pointer_attribute, cuPointerGetAttribute, "cuPointerGetAttribute")                  \
+	CALL(pointer_attributes, cuPointerGetAttributes, "cuPointerGetAttributes")               \
+	CALL(address_range, cuMemGetAddressRange, "cuMemGetAddressRange_v2")                     \
 	CALL(graph_create, cuGraphCreate, "cuGraphCreate")                                       \
 	CALL(graph_destroy, cuGraphDestroy, "cuGraphDestroy")                                    \
 	CALL(add_kernel, cuGraphAddKernelNode, "cuGraphAddKernelNode_v2")                        \
 	CALL(set_kernel, cuGraphExecKernelNodeSetParams, "cuGraphExecKernelNodeSetParams_v2")    \
+	CALL(add_memset, cuGraphAddMemsetNode, "cuGraphAddMemsetNode")                           \
+	CALL(set_memset, cuGraphExecMemsetNodeSetParams, "cuGraphExecMemsetNodeSetParams")       \
+	CALL(add_memcpy, cuGraphAddMemcpyNode, "cuGraphAddMemcpyNode")                           \
+	CALL(set_memcpy, cuGraphExecMemcpyNodeSetParams, "cuGraphExecMemcpyNodeSetParams")       \
 	CALL(instantiate, cuGraphInstantiateWithFlags, "cuGraphInstantiateWithFlags")            \
 	CALL(graph_launch, cuGraphLaunch, "cuGraphLaunch")                                       \
 	CALL(exec_destroy, cuGraphExecDestroy, "cuGraphExecDestroy")

@@ -11,8 +11,16 @@
  *   STOPS    the same, and from then on nothing is put off: launches would need what we do not keep
  *   HANDLED  has a function of its own, a row in handlers.h
  *
- * tests/try/functions.bats compares the rows with what cuda.h declares and what libcuda.so exports.  All versions of a
- * function (_v2, _ptsz) need their row: programs that are linked with libcuda.so call them by these names.
+ * The second column is for memory that was freed and kept (pool.h).  A function that is in no row RETURNS it; so does each
+ * but for those of which this is certain:
+ *
+ *   LEAVES   neither takes memory of the GPU nor tells how much there is
+ *   RETURNS  what is kept is given back to the driver first
+ *   ENDS     the same, and from then on nothing is kept: it shares memory with others, or graphs take it later
+ *   LOSES    the same, and memory that the program has may be gone afterwards
+ *
+ * tests/try/try.bats compares the rows with what cuda.h declares.  All versions of a function (_v2, _ptsz) need their row:
+ * programs that are linked with libcuda.so call them by these names.
  */
 #ifndef ROOFLINE_TRY_FUNCTIONS_H
 #define ROOFLINE_TRY_FUNCTIONS_H
@@ -21,7 +29,7 @@
 #include "functions_memory.h"
 #include "functions_programs.h"
 
-/* FUNCTION(name, kind) */
+/* FUNCTION(name, kind, memory) */
 #define TRY_FUNCTIONS(FUNCTION)        \
 	TRY_FUNCTIONS_GRAPHS(FUNCTION) \
 	TRY_FUNCTIONS_MEMORY(FUNCTION) \
@@ -29,5 +37,6 @@
 
 /* The more is to be done before it, the later. */
 enum function_kind { HANDLED, ASKS, FLUSHES, RENAMES, FORGETS, STOPS };
+enum function_memory { LEAVES, RETURNS, ENDS, LOSES };
 
 #endif

@@ -2,112 +2,112 @@
 #ifndef ROOFLINE_TRY_FUNCTIONS_GRAPHS_H
 #define ROOFLINE_TRY_FUNCTIONS_GRAPHS_H
 
-#define TRY_FUNCTIONS_GRAPHS(FUNCTION)                                        \
-	FUNCTION("cuGraphAddBatchMemOpNode", FLUSHES)                         \
-	FUNCTION("cuGraphAddChildGraphNode", FLUSHES)                         \
-	FUNCTION("cuGraphAddDependencies", FLUSHES)                           \
-	FUNCTION("cuGraphAddDependencies_v2", FLUSHES)                        \
-	FUNCTION("cuGraphAddEmptyNode", FLUSHES)                              \
-	FUNCTION("cuGraphAddEventRecordNode", FLUSHES)                        \
-	FUNCTION("cuGraphAddEventWaitNode", FLUSHES)                          \
-	FUNCTION("cuGraphAddExternalSemaphoresSignalNode", FLUSHES)           \
-	FUNCTION("cuGraphAddExternalSemaphoresWaitNode", FLUSHES)             \
-	FUNCTION("cuGraphAddHostNode", FLUSHES)                               \
-	FUNCTION("cuGraphAddKernelNode", FLUSHES)                             \
-	FUNCTION("cuGraphAddKernelNode_v2", FLUSHES)                          \
-	FUNCTION("cuGraphAddMemAllocNode", FLUSHES)                           \
-	FUNCTION("cuGraphAddMemFreeNode", FLUSHES)                            \
-	FUNCTION("cuGraphAddMemcpyNode", FLUSHES)                             \
-	FUNCTION("cuGraphAddMemsetNode", FLUSHES)                             \
-	FUNCTION("cuGraphAddNode", FLUSHES)                                   \
-	FUNCTION("cuGraphAddNode_v2", FLUSHES)                                \
-	FUNCTION("cuGraphBatchMemOpNodeGetParams", FLUSHES)                   \
-	FUNCTION("cuGraphBatchMemOpNodeSetParams", FLUSHES)                   \
-	FUNCTION("cuGraphChildGraphNodeGetGraph", FLUSHES)                    \
-	FUNCTION("cuGraphClone", FLUSHES)                                     \
-	FUNCTION("cuGraphConditionalHandleCreate", FLUSHES)                   \
-	FUNCTION("cuGraphCreate", FLUSHES)                                    \
-	FUNCTION("cuGraphDebugDotPrint", FLUSHES)                             \
-	FUNCTION("cuGraphDestroy", FLUSHES)                                   \
-	FUNCTION("cuGraphDestroyNode", FLUSHES)                               \
-	FUNCTION("cuGraphEventRecordNodeGetEvent", FLUSHES)                   \
-	FUNCTION("cuGraphEventRecordNodeSetEvent", FLUSHES)                   \
-	FUNCTION("cuGraphEventWaitNodeGetEvent", FLUSHES)                     \
-	FUNCTION("cuGraphEventWaitNodeSetEvent", FLUSHES)                     \
-	FUNCTION("cuGraphExecBatchMemOpNodeSetParams", FLUSHES)               \
-	FUNCTION("cuGraphExecChildGraphNodeSetParams", FLUSHES)               \
-	FUNCTION("cuGraphExecDestroy", FLUSHES)                               \
-	FUNCTION("cuGraphExecEventRecordNodeSetEvent", FLUSHES)               \
-	FUNCTION("cuGraphExecEventWaitNodeSetEvent", FLUSHES)                 \
-	FUNCTION("cuGraphExecExternalSemaphoresSignalNodeSetParams", FLUSHES) \
-	FUNCTION("cuGraphExecExternalSemaphoresWaitNodeSetParams", FLUSHES)   \
-	FUNCTION("cuGraphExecGetFlags", FLUSHES)                              \
-	FUNCTION("cuGraphExecHostNodeSetParams", FLUSHES)                     \
-	FUNCTION("cuGraphExecKernelNodeSetParams", FLUSHES)                   \
-	FUNCTION("cuGraphExecKernelNodeSetParams_v2", FLUSHES)                \
-	FUNCTION("cuGraphExecMemcpyNodeSetParams", FLUSHES)                   \
-	FUNCTION("cuGraphExecMemsetNodeSetParams", FLUSHES)                   \
-	FUNCTION("cuGraphExecNodeSetParams", FLUSHES)                         \
-	FUNCTION("cuGraphExecUpdate", FLUSHES)                                \
-	FUNCTION("cuGraphExecUpdate_v2", FLUSHES)                             \
-	FUNCTION("cuGraphExternalSemaphoresSignalNodeGetParams", FLUSHES)     \
-	FUNCTION("cuGraphExternalSemaphoresSignalNodeSetParams", FLUSHES)     \
-	FUNCTION("cuGraphExternalSemaphoresWaitNodeGetParams", FLUSHES)       \
-	FUNCTION("cuGraphExternalSemaphoresWaitNodeSetParams", FLUSHES)       \
-	FUNCTION("cuGraphGetEdges", FLUSHES)                                  \
-	FUNCTION("cuGraphGetEdges_v2", FLUSHES)                               \
-	FUNCTION("cuGraphGetNodes", FLUSHES)                                  \
-	FUNCTION("cuGraphGetRootNodes", FLUSHES)                              \
-	FUNCTION("cuGraphHostNodeGetParams", FLUSHES)                         \
-	FUNCTION("cuGraphHostNodeSetParams", FLUSHES)                         \
-	FUNCTION("cuGraphInstantiate", FLUSHES)                               \
-	FUNCTION("cuGraphInstantiateWithFlags", FLUSHES)                      \
-	FUNCTION("cuGraphInstantiateWithParams", FLUSHES)                     \
-	FUNCTION("cuGraphInstantiateWithParams_ptsz", FLUSHES)                \
-	FUNCTION("cuGraphInstantiate_v2", FLUSHES)                            \
-	FUNCTION("cuGraphKernelNodeCopyAttributes", FLUSHES)                  \
-	FUNCTION("cuGraphKernelNodeGetAttribute", FLUSHES)                    \
-	FUNCTION("cuGraphKernelNodeGetParams", FLUSHES)                       \
-	FUNCTION("cuGraphKernelNodeGetParams_v2", FLUSHES)                    \
-	FUNCTION("cuGraphKernelNodeSetAttribute", FLUSHES)                    \
-	FUNCTION("cuGraphKernelNodeSetParams", FLUSHES)                       \
-	FUNCTION("cuGraphKernelNodeSetParams_v2", FLUSHES)                    \
-	FUNCTION("cuGraphLaunch", FLUSHES)                                    \
-	FUNCTION("cuGraphLaunch_ptsz", FLUSHES)                               \
-	FUNCTION("cuGraphMemAllocNodeGetParams", FLUSHES)                     \
-	FUNCTION("cuGraphMemFreeNodeGetParams", FLUSHES)                      \
-	FUNCTION("cuGraphMemcpyNodeGetParams", FLUSHES)                       \
-	FUNCTION("cuGraphMemcpyNodeSetParams", FLUSHES)                       \
-	FUNCTION("cuGraphMemsetNodeGetParams", FLUSHES)                       \
-	FUNCTION("cuGraphMemsetNodeSetParams", FLUSHES)                       \
-	FUNCTION("cuGraphNodeFindInClone", FLUSHES)                           \
-	FUNCTION("cuGraphNodeGetDependencies", FLUSHES)                       \
-	FUNCTION("cuGraphNodeGetDependencies_v2", FLUSHES)                    \
-	FUNCTION("cuGraphNodeGetDependentNodes", FLUSHES)                     \
-	FUNCTION("cuGraphNodeGetDependentNodes_v2", FLUSHES)                  \
-	FUNCTION("cuGraphNodeGetEnabled", FLUSHES)                            \
-	FUNCTION("cuGraphNodeGetType", FLUSHES)                               \
-	FUNCTION("cuGraphNodeSetEnabled", FLUSHES)                            \
-	FUNCTION("cuGraphNodeSetParams", FLUSHES)                             \
-	FUNCTION("cuGraphReleaseUserObject", FLUSHES)                         \
-	FUNCTION("cuGraphRemoveDependencies", FLUSHES)                        \
-	FUNCTION("cuGraphRemoveDependencies_v2", FLUSHES)                     \
-	FUNCTION("cuGraphRetainUserObject", FLUSHES)                          \
-	FUNCTION("cuGraphUpload", FLUSHES)                                    \
-	FUNCTION("cuGraphUpload_ptsz", FLUSHES)                               \
-	FUNCTION("cuGraphicsMapResources", FLUSHES)                           \
-	FUNCTION("cuGraphicsMapResources_ptsz", FLUSHES)                      \
-	FUNCTION("cuGraphicsResourceGetMappedMipmappedArray", FLUSHES)        \
-	FUNCTION("cuGraphicsResourceGetMappedPointer", FLUSHES)               \
-	FUNCTION("cuGraphicsResourceGetMappedPointer_v2", FLUSHES)            \
-	FUNCTION("cuGraphicsResourceSetMapFlags", FLUSHES)                    \
-	FUNCTION("cuGraphicsResourceSetMapFlags_v2", FLUSHES)                 \
-	FUNCTION("cuGraphicsSubResourceGetMappedArray", FLUSHES)              \
-	FUNCTION("cuGraphicsUnmapResources", FLUSHES)                         \
-	FUNCTION("cuGraphicsUnmapResources_ptsz", FLUSHES)                    \
-	FUNCTION("cuGraphicsUnregisterResource", FLUSHES)                     \
-	FUNCTION("cuUserObjectCreate", FLUSHES)                               \
-	FUNCTION("cuUserObjectRelease", FLUSHES)                              \
-	FUNCTION("cuUserObjectRetain", FLUSHES)
+#define TRY_FUNCTIONS_GRAPHS(FUNCTION)                                                \
+	FUNCTION("cuGraphAddBatchMemOpNode", FLUSHES, LEAVES)                         \
+	FUNCTION("cuGraphAddChildGraphNode", FLUSHES, LEAVES)                         \
+	FUNCTION("cuGraphAddDependencies", FLUSHES, LEAVES)                           \
+	FUNCTION("cuGraphAddDependencies_v2", FLUSHES, LEAVES)                        \
+	FUNCTION("cuGraphAddEmptyNode", FLUSHES, LEAVES)                              \
+	FUNCTION("cuGraphAddEventRecordNode", FLUSHES, LEAVES)                        \
+	FUNCTION("cuGraphAddEventWaitNode", FLUSHES, LEAVES)                          \
+	FUNCTION("cuGraphAddExternalSemaphoresSignalNode", FLUSHES, LEAVES)           \
+	FUNCTION("cuGraphAddExternalSemaphoresWaitNode", FLUSHES, LEAVES)             \
+	FUNCTION("cuGraphAddHostNode", FLUSHES, LEAVES)                               \
+	FUNCTION("cuGraphAddKernelNode", FLUSHES, LEAVES)                             \
+	FUNCTION("cuGraphAddKernelNode_v2", FLUSHES, LEAVES)                          \
+	FUNCTION("cuGraphAddMemAllocNode", FLUSHES, ENDS)                             \
+	FUNCTION("cuGraphAddMemFreeNode", FLUSHES, LEAVES)                            \
+	FUNCTION("cuGraphAddMemcpyNode", FLUSHES, LEAVES)                             \
+	FUNCTION("cuGraphAddMemsetNode", FLUSHES, LEAVES)                             \
+	FUNCTION("cuGraphAddNode", FLUSHES, ENDS)                                     \
+	FUNCTION("cuGraphAddNode_v2", FLUSHES, ENDS)                                  \
+	FUNCTION("cuGraphBatchMemOpNodeGetParams", FLUSHES, LEAVES)                   \
+	FUNCTION("cuGraphBatchMemOpNodeSetParams", FLUSHES, LEAVES)                   \
+	FUNCTION("cuGraphChildGraphNodeGetGraph", FLUSHES, LEAVES)                    \
+	FUNCTION("cuGraphClone", FLUSHES, LEAVES)                                     \
+	FUNCTION("cuGraphConditionalHandleCreate", FLUSHES, LEAVES)                   \
+	FUNCTION("cuGraphCreate", FLUSHES, LEAVES)                                    \
+	FUNCTION("cuGraphDebugDotPrint", FLUSHES, LEAVES)                             \
+	FUNCTION("cuGraphDestroy", FLUSHES, LEAVES)                                   \
+	FUNCTION("cuGraphDestroyNode", FLUSHES, LEAVES)                               \
+	FUNCTION("cuGraphEventRecordNodeGetEvent", FLUSHES, LEAVES)                   \
+	FUNCTION("cuGraphEventRecordNodeSetEvent", FLUSHES, LEAVES)                   \
+	FUNCTION("cuGraphEventWaitNodeGetEvent", FLUSHES, LEAVES)                     \
+	FUNCTION("cuGraphEventWaitNodeSetEvent", FLUSHES, LEAVES)                     \
+	FUNCTION("cuGraphExecBatchMemOpNodeSetParams", FLUSHES, LEAVES)               \
+	FUNCTION("cuGraphExecChildGraphNodeSetParams", FLUSHES, LEAVES)               \
+	FUNCTION("cuGraphExecDestroy", FLUSHES, LEAVES)                               \
+	FUNCTION("cuGraphExecEventRecordNodeSetEvent", FLUSHES, LEAVES)               \
+	FUNCTION("cuGraphExecEventWaitNodeSetEvent", FLUSHES, LEAVES)                 \
+	FUNCTION("cuGraphExecExternalSemaphoresSignalNodeSetParams", FLUSHES, LEAVES) \
+	FUNCTION("cuGraphExecExternalSemaphoresWaitNodeSetParams", FLUSHES, LEAVES)   \
+	FUNCTION("cuGraphExecGetFlags", FLUSHES, LEAVES)                              \
+	FUNCTION("cuGraphExecHostNodeSetParams", FLUSHES, LEAVES)                     \
+	FUNCTION("cuGraphExecKernelNodeSetParams", FLUSHES, LEAVES)                   \
+	FUNCTION("cuGraphExecKernelNodeSetParams_v2", FLUSHES, LEAVES)                \
+	FUNCTION("cuGraphExecMemcpyNodeSetParams", FLUSHES, LEAVES)                   \
+	FUNCTION("cuGraphExecMemsetNodeSetParams", FLUSHES, LEAVES)                   \
+	FUNCTION("cuGraphExecNodeSetParams", FLUSHES, LEAVES)                         \
+	FUNCTION("cuGraphExecUpdate", FLUSHES, LEAVES)                                \
+	FUNCTION("cuGraphExecUpdate_v2", FLUSHES, LEAVES)                             \
+	FUNCTION("cuGraphExternalSemaphoresSignalNodeGetParams", FLUSHES, LEAVES)     \
+	FUNCTION("cuGraphExternalSemaphoresSignalNodeSetParams", FLUSHES, LEAVES)     \
+	FUNCTION("cuGraphExternalSemaphoresWaitNodeGetParams", FLUSHES, LEAVES)       \
+	FUNCTION("cuGraphExternalSemaphoresWaitNodeSetParams", FLUSHES, LEAVES)       \
+	FUNCTION("cuGraphGetEdges", FLUSHES, LEAVES)                                  \
+	FUNCTION("cuGraphGetEdges_v2", FLUSHES, LEAVES)                               \
+	FUNCTION("cuGraphGetNodes", FLUSHES, LEAVES)                                  \
+	FUNCTION("cuGraphGetRootNodes", FLUSHES, LEAVES)                              \
+	FUNCTION("cuGraphHostNodeGetParams", FLUSHES, LEAVES)                         \
+	FUNCTION("cuGraphHostNodeSetParams", FLUSHES, LEAVES)                         \
+	FUNCTION("cuGraphInstantiate", FLUSHES, RETURNS)                              \
+	FUNCTION("cuGraphInstantiateWithFlags", FLUSHES, RETURNS)                     \
+	FUNCTION("cuGraphInstantiateWithParams", FLUSHES, RETURNS)                    \
+	FUNCTION("cuGraphInstantiateWithParams_ptsz", FLUSHES, RETURNS)               \
+	FUNCTION("cuGraphInstantiate_v2", FLUSHES, RETURNS)                           \
+	FUNCTION("cuGraphKernelNodeCopyAttributes", FLUSHES, LEAVES)                  \
+	FUNCTION("cuGraphKernelNodeGetAttribute", FLUSHES, LEAVES)                    \
+	FUNCTION("cuGraphKernelNodeGetParams", FLUSHES, LEAVES)                       \
+	FUNCTION("cuGraphKernelNodeGetParams_v2", FLUSHES, LEAVES)                    \
+	FUNCTION("cuGraphKernelNodeSetAttribute", FLUSHES, LEAVES)                    \
+	FUNCTION("cuGraphKernelNodeSetParams", FLUSHES, LEAVES)                       \
+	FUNCTION("cuGraphKernelNodeSetParams_v2", FLUSHES, LEAVES)                    \
+	FUNCTION("cuGraphLaunch", FLUSHES, LEAVES)                                    \
+	FUNCTION("cuGraphLaunch_ptsz", FLUSHES, LEAVES)                               \
+	FUNCTION("cuGraphMemAllocNodeGetParams", FLUSHES, LEAVES)                     \
+	FUNCTION("cuGraphMemFreeNodeGetParams", FLUSHES, LEAVES)                      \
+	FUNCTION("cuGraphMemcpyNodeGetParams", FLUSHES, LEAVES)                       \
+	FUNCTION("cuGraphMemcpyNodeSetParams", FLUSHES, LEAVES)                       \
+	FUNCTION("cuGraphMemsetNodeGetParams", FLUSHES, LEAVES)                       \
+	FUNCTION("cuGraphMemsetNodeSetParams", FLUSHES, LEAVES)                       \
+	FUNCTION("cuGraphNodeFindInClone", FLUSHES, LEAVES)                           \
+	FUNCTION("cuGraphNodeGetDependencies", FLUSHES, LEAVES)                       \
+	FUNCTION("cuGraphNodeGetDependencies_v2", FLUSHES, LEAVES)                    \
+	FUNCTION("cuGraphNodeGetDependentNodes", FLUSHES, LEAVES)                     \
+	FUNCTION("cuGraphNodeGetDependentNodes_v2", FLUSHES, LEAVES)                  \
+	FUNCTION("cuGraphNodeGetEnabled", FLUSHES, LEAVES)                            \
+	FUNCTION("cuGraphNodeGetType", FLUSHES, LEAVES)                               \
+	FUNCTION("cuGraphNodeSetEnabled", FLUSHES, LEAVES)                            \
+	FUNCTION("cuGraphNodeSetParams", FLUSHES, LEAVES)                             \
+	FUNCTION("cuGraphReleaseUserObject", FLUSHES, LEAVES)                         \
+	FUNCTION("cuGraphRemoveDependencies", FLUSHES, LEAVES)                        \
+	FUNCTION("cuGraphRemoveDependencies_v2", FLUSHES, LEAVES)                     \
+	FUNCTION("cuGraphRetainUserObject", FLUSHES, LEAVES)                          \
+	FUNCTION("cuGraphUpload", FLUSHES, RETURNS)                                   \
+	FUNCTION("cuGraphUpload_ptsz", FLUSHES, RETURNS)                              \
+	FUNCTION("cuGraphicsMapResources", FLUSHES, LEAVES)                           \
+	FUNCTION("cuGraphicsMapResources_ptsz", FLUSHES, LEAVES)                      \
+	FUNCTION("cuGraphicsResourceGetMappedMipmappedArray", FLUSHES, LEAVES)        \
+	FUNCTION("cuGraphicsResourceGetMappedPointer", FLUSHES, LEAVES)               \
+	FUNCTION("cuGraphicsResourceGetMappedPointer_v2", FLUSHES, LEAVES)            \
+	FUNCTION("cuGraphicsResourceSetMapFlags", FLUSHES, LEAVES)                    \
+	FUNCTION("cuGraphicsResourceSetMapFlags_v2", FLUSHES, LEAVES)                 \
+	FUNCTION("cuGraphicsSubResourceGetMappedArray", FLUSHES, LEAVES)              \
+	FUNCTION("cuGraphicsUnmapResources", FLUSHES, LEAVES)                         \
+	FUNCTION("cuGraphicsUnmapResources_ptsz", FLUSHES, LEAVES)                    \
+	FUNCTION("cuGraphicsUnregisterResource", FLUSHES, LEAVES)                     \
+	FUNCTION("cuUserObjectCreate", FLUSHES, LEAVES)                               \
+	FUNCTION("cuUserObjectRelease", FLUSHES, LEAVES)                              \
+	FUNCTION("cuUserObjectRetain", FLUSHES, LEAVES)
 
 #endif

@@ -2,267 +2,267 @@
 #ifndef ROOFLINE_TRY_FUNCTIONS_MEMORY_H
 #define ROOFLINE_TRY_FUNCTIONS_MEMORY_H
 
-#define TRY_FUNCTIONS_MEMORY(FUNCTION)                               \
-	FUNCTION("cuArray3DCreate", FLUSHES)                         \
-	FUNCTION("cuArray3DCreate_v2", FLUSHES)                      \
-	FUNCTION("cuArray3DGetDescriptor", ASKS)                     \
-	FUNCTION("cuArray3DGetDescriptor_v2", ASKS)                  \
-	FUNCTION("cuArrayCreate", FLUSHES)                           \
-	FUNCTION("cuArrayCreate_v2", FLUSHES)                        \
-	FUNCTION("cuArrayDestroy", FLUSHES)                          \
-	FUNCTION("cuArrayGetDescriptor", ASKS)                       \
-	FUNCTION("cuArrayGetDescriptor_v2", ASKS)                    \
-	FUNCTION("cuArrayGetMemoryRequirements", ASKS)               \
-	FUNCTION("cuArrayGetPlane", ASKS)                            \
-	FUNCTION("cuArrayGetSparseProperties", ASKS)                 \
-	FUNCTION("cuDestroyExternalMemory", FLUSHES)                 \
-	FUNCTION("cuDestroyExternalSemaphore", FLUSHES)              \
-	FUNCTION("cuExternalMemoryGetMappedBuffer", FLUSHES)         \
-	FUNCTION("cuExternalMemoryGetMappedMipmappedArray", FLUSHES) \
-	FUNCTION("cuFlushGPUDirectRDMAWrites", FLUSHES)              \
-	FUNCTION("cuImportExternalMemory", FLUSHES)                  \
-	FUNCTION("cuImportExternalSemaphore", FLUSHES)               \
-	FUNCTION("cuIpcCloseMemHandle", FLUSHES)                     \
-	FUNCTION("cuIpcGetEventHandle", FLUSHES)                     \
-	FUNCTION("cuIpcGetMemHandle", FLUSHES)                       \
-	FUNCTION("cuIpcOpenEventHandle", FLUSHES)                    \
-	FUNCTION("cuIpcOpenMemHandle", FLUSHES)                      \
-	FUNCTION("cuIpcOpenMemHandle_v2", FLUSHES)                   \
-	FUNCTION("cuMemAddressFree", FLUSHES)                        \
-	FUNCTION("cuMemAddressReserve", FLUSHES)                     \
-	FUNCTION("cuMemAdvise", FLUSHES)                             \
-	FUNCTION("cuMemAdvise_v2", FLUSHES)                          \
-	FUNCTION("cuMemAlloc", ASKS)                                 \
-	FUNCTION("cuMemAllocAsync", FLUSHES)                         \
-	FUNCTION("cuMemAllocAsync_ptsz", FLUSHES)                    \
-	FUNCTION("cuMemAllocFromPoolAsync", FLUSHES)                 \
-	FUNCTION("cuMemAllocFromPoolAsync_ptsz", FLUSHES)            \
-	FUNCTION("cuMemAllocHost", FLUSHES)                          \
-	FUNCTION("cuMemAllocHost_v2", FLUSHES)                       \
-	FUNCTION("cuMemAllocManaged", FLUSHES)                       \
-	FUNCTION("cuMemAllocPitch", ASKS)                            \
-	FUNCTION("cuMemAllocPitch_v2", ASKS)                         \
-	FUNCTION("cuMemAlloc_v2", ASKS)                              \
-	FUNCTION("cuMemBatchDecompressAsync", FLUSHES)               \
-	FUNCTION("cuMemBatchDecompressAsync_ptsz", FLUSHES)          \
-	FUNCTION("cuMemCreate", FLUSHES)                             \
-	FUNCTION("cuMemDiscardAndPrefetchBatchAsync", FLUSHES)       \
-	FUNCTION("cuMemDiscardAndPrefetchBatchAsync_ptsz", FLUSHES)  \
-	FUNCTION("cuMemDiscardBatchAsync", FLUSHES)                  \
-	FUNCTION("cuMemDiscardBatchAsync_ptsz", FLUSHES)             \
-	FUNCTION("cuMemExportToShareableHandle", FLUSHES)            \
-	FUNCTION("cuMemFree", FLUSHES)                               \
-	FUNCTION("cuMemFreeAsync", FLUSHES)                          \
-	FUNCTION("cuMemFreeAsync_ptsz", FLUSHES)                     \
-	FUNCTION("cuMemFreeHost", FLUSHES)                           \
-	FUNCTION("cuMemFree_v2", FLUSHES)                            \
-	FUNCTION("cuMemGetAccess", ASKS)                             \
-	FUNCTION("cuMemGetAddressRange", ASKS)                       \
-	FUNCTION("cuMemGetAddressRange_v2", ASKS)                    \
-	FUNCTION("cuMemGetAllocationGranularity", ASKS)              \
-	FUNCTION("cuMemGetAllocationPropertiesFromHandle", ASKS)     \
-	FUNCTION("cuMemGetDefaultMemPool", FLUSHES)                  \
-	FUNCTION("cuMemGetHandleForAddressRange", FLUSHES)           \
-	FUNCTION("cuMemGetInfo", ASKS)                               \
-	FUNCTION("cuMemGetInfo_v2", ASKS)                            \
-	FUNCTION("cuMemGetMemPool", FLUSHES)                         \
-	FUNCTION("cuMemHostAlloc", FLUSHES)                          \
-	FUNCTION("cuMemHostGetDevicePointer", ASKS)                  \
-	FUNCTION("cuMemHostGetDevicePointer_v2", ASKS)               \
-	FUNCTION("cuMemHostGetFlags", ASKS)                          \
-	FUNCTION("cuMemHostRegister", FLUSHES)                       \
-	FUNCTION("cuMemHostRegister_v2", FLUSHES)                    \
-	FUNCTION("cuMemHostUnregister", FLUSHES)                     \
-	FUNCTION("cuMemImportFromShareableHandle", FLUSHES)          \
-	FUNCTION("cuMemMap", FLUSHES)                                \
-	FUNCTION("cuMemMapArrayAsync", FLUSHES)                      \
-	FUNCTION("cuMemMapArrayAsync_ptsz", FLUSHES)                 \
-	FUNCTION("cuMemPoolCreate", FLUSHES)                         \
-	FUNCTION("cuMemPoolDestroy", FLUSHES)                        \
-	FUNCTION("cuMemPoolExportPointer", FLUSHES)                  \
-	FUNCTION("cuMemPoolExportToShareableHandle", FLUSHES)        \
-	FUNCTION("cuMemPoolGetAccess", ASKS)                         \
-	FUNCTION("cuMemPoolGetAttribute", FLUSHES)                   \
-	FUNCTION("cuMemPoolImportFromShareableHandle", FLUSHES)      \
-	FUNCTION("cuMemPoolImportPointer", FLUSHES)                  \
-	FUNCTION("cuMemPoolSetAccess", FLUSHES)                      \
-	FUNCTION("cuMemPoolSetAttribute", FLUSHES)                   \
-	FUNCTION("cuMemPoolTrimTo", FLUSHES)                         \
-	FUNCTION("cuMemPrefetchAsync", FLUSHES)                      \
-	FUNCTION("cuMemPrefetchAsync_ptsz", FLUSHES)                 \
-	FUNCTION("cuMemPrefetchAsync_v2", FLUSHES)                   \
-	FUNCTION("cuMemPrefetchAsync_v2_ptsz", FLUSHES)              \
-	FUNCTION("cuMemPrefetchBatchAsync", FLUSHES)                 \
-	FUNCTION("cuMemPrefetchBatchAsync_ptsz", FLUSHES)            \
-	FUNCTION("cuMemRangeGetAttribute", FLUSHES)                  \
-	FUNCTION("cuMemRangeGetAttributes", FLUSHES)                 \
-	FUNCTION("cuMemRelease", FLUSHES)                            \
-	FUNCTION("cuMemRetainAllocationHandle", FLUSHES)             \
-	FUNCTION("cuMemSetAccess", FLUSHES)                          \
-	FUNCTION("cuMemSetMemPool", FLUSHES)                         \
-	FUNCTION("cuMemUnmap", FLUSHES)                              \
-	FUNCTION("cuMemcpy", FLUSHES)                                \
-	FUNCTION("cuMemcpy2D", FLUSHES)                              \
-	FUNCTION("cuMemcpy2DAsync", FLUSHES)                         \
-	FUNCTION("cuMemcpy2DAsync_v2", FLUSHES)                      \
-	FUNCTION("cuMemcpy2DAsync_v2_ptsz", FLUSHES)                 \
-	FUNCTION("cuMemcpy2DUnaligned", FLUSHES)                     \
-	FUNCTION("cuMemcpy2DUnaligned_v2", FLUSHES)                  \
-	FUNCTION("cuMemcpy2DUnaligned_v2_ptds", FLUSHES)             \
-	FUNCTION("cuMemcpy2D_v2", FLUSHES)                           \
-	FUNCTION("cuMemcpy2D_v2_ptds", FLUSHES)                      \
-	FUNCTION("cuMemcpy3D", FLUSHES)                              \
-	FUNCTION("cuMemcpy3DAsync", FLUSHES)                         \
-	FUNCTION("cuMemcpy3DAsync_v2", FLUSHES)                      \
-	FUNCTION("cuMemcpy3DAsync_v2_ptsz", FLUSHES)                 \
-	FUNCTION("cuMemcpy3DBatchAsync", FLUSHES)                    \
-	FUNCTION("cuMemcpy3DBatchAsync_ptsz", FLUSHES)               \
-	FUNCTION("cuMemcpy3DBatchAsync_v2", FLUSHES)                 \
-	FUNCTION("cuMemcpy3DBatchAsync_v2_ptsz", FLUSHES)            \
-	FUNCTION("cuMemcpy3DPeer", FLUSHES)                          \
-	FUNCTION("cuMemcpy3DPeerAsync", FLUSHES)                     \
-	FUNCTION("cuMemcpy3DPeerAsync_ptsz", FLUSHES)                \
-	FUNCTION("cuMemcpy3DPeer_ptds", FLUSHES)                     \
-	FUNCTION("cuMemcpy3D_v2", FLUSHES)                           \
-	FUNCTION("cuMemcpy3D_v2_ptds", FLUSHES)                      \
-	FUNCTION("cuMemcpyAsync", FLUSHES)                           \
-	FUNCTION("cuMemcpyAsync_ptsz", FLUSHES)                      \
-	FUNCTION("cuMemcpyAtoA", FLUSHES)                            \
-	FUNCTION("cuMemcpyAtoA_v2", FLUSHES)                         \
-	FUNCTION("cuMemcpyAtoA_v2_ptds", FLUSHES)                    \
-	FUNCTION("cuMemcpyAtoD", FLUSHES)                            \
-	FUNCTION("cuMemcpyAtoD_v2", FLUSHES)                         \
-	FUNCTION("cuMemcpyAtoD_v2_ptds", FLUSHES)                    \
-	FUNCTION("cuMemcpyAtoH", FLUSHES)                            \
-	FUNCTION("cuMemcpyAtoHAsync", FLUSHES)                       \
-	FUNCTION("cuMemcpyAtoHAsync_v2", FLUSHES)                    \
-	FUNCTION("cuMemcpyAtoHAsync_v2_ptsz", FLUSHES)               \
-	FUNCTION("cuMemcpyAtoH_v2", FLUSHES)                         \
-	FUNCTION("cuMemcpyAtoH_v2_ptds", FLUSHES)                    \
-	FUNCTION("cuMemcpyBatchAsync", FLUSHES)                      \
-	FUNCTION("cuMemcpyBatchAsync_ptsz", FLUSHES)                 \
-	FUNCTION("cuMemcpyBatchAsync_v2", FLUSHES)                   \
-	FUNCTION("cuMemcpyBatchAsync_v2_ptsz", FLUSHES)              \
-	FUNCTION("cuMemcpyDtoA", FLUSHES)                            \
-	FUNCTION("cuMemcpyDtoA_v2", FLUSHES)                         \
-	FUNCTION("cuMemcpyDtoA_v2_ptds", FLUSHES)                    \
-	FUNCTION("cuMemcpyDtoD", FLUSHES)                            \
-	FUNCTION("cuMemcpyDtoDAsync", FLUSHES)                       \
-	FUNCTION("cuMemcpyDtoDAsync_v2", FLUSHES)                    \
-	FUNCTION("cuMemcpyDtoDAsync_v2_ptsz", FLUSHES)               \
-	FUNCTION("cuMemcpyDtoD_v2", FLUSHES)                         \
-	FUNCTION("cuMemcpyDtoD_v2_ptds", FLUSHES)                    \
-	FUNCTION("cuMemcpyDtoH", FLUSHES)                            \
-	FUNCTION("cuMemcpyDtoHAsync", FLUSHES)                       \
-	FUNCTION("cuMemcpyDtoHAsync_v2", FLUSHES)                    \
-	FUNCTION("cuMemcpyDtoHAsync_v2_ptsz", FLUSHES)               \
-	FUNCTION("cuMemcpyDtoH_v2", FLUSHES)                         \
-	FUNCTION("cuMemcpyDtoH_v2_ptds", FLUSHES)                    \
-	FUNCTION("cuMemcpyHtoA", FLUSHES)                            \
-	FUNCTION("cuMemcpyHtoAAsync", FLUSHES)                       \
-	FUNCTION("cuMemcpyHtoAAsync_v2", FLUSHES)                    \
-	FUNCTION("cuMemcpyHtoAAsync_v2_ptsz", FLUSHES)               \
-	FUNCTION("cuMemcpyHtoA_v2", FLUSHES)                         \
-	FUNCTION("cuMemcpyHtoA_v2_ptds", FLUSHES)                    \
-	FUNCTION("cuMemcpyHtoD", FLUSHES)                            \
-	FUNCTION("cuMemcpyHtoDAsync", FLUSHES)                       \
-	FUNCTION("cuMemcpyHtoDAsync_v2", FLUSHES)                    \
-	FUNCTION("cuMemcpyHtoDAsync_v2_ptsz", FLUSHES)               \
-	FUNCTION("cuMemcpyHtoD_v2", FLUSHES)                         \
-	FUNCTION("cuMemcpyHtoD_v2_ptds", FLUSHES)                    \
-	FUNCTION("cuMemcpyPeer", FLUSHES)                            \
-	FUNCTION("cuMemcpyPeerAsync", FLUSHES)                       \
-	FUNCTION("cuMemcpyPeerAsync_ptsz", FLUSHES)                  \
-	FUNCTION("cuMemcpyPeer_ptds", FLUSHES)                       \
-	FUNCTION("cuMemcpy_ptds", FLUSHES)                           \
-	FUNCTION("cuMemsetD16", FLUSHES)                             \
-	FUNCTION("cuMemsetD16Async", FLUSHES)                        \
-	FUNCTION("cuMemsetD16Async_ptsz", FLUSHES)                   \
-	FUNCTION("cuMemsetD16_v2", FLUSHES)                          \
-	FUNCTION("cuMemsetD16_v2_ptds", FLUSHES)                     \
-	FUNCTION("cuMemsetD2D16", FLUSHES)                           \
-	FUNCTION("cuMemsetD2D16Async", FLUSHES)                      \
-	FUNCTION("cuMemsetD2D16Async_ptsz", FLUSHES)                 \
-	FUNCTION("cuMemsetD2D16_v2", FLUSHES)                        \
-	FUNCTION("cuMemsetD2D16_v2_ptds", FLUSHES)                   \
-	FUNCTION("cuMemsetD2D32", FLUSHES)                           \
-	FUNCTION("cuMemsetD2D32Async", FLUSHES)                      \
-	FUNCTION("cuMemsetD2D32Async_ptsz", FLUSHES)                 \
-	FUNCTION("cuMemsetD2D32_v2", FLUSHES)                        \
-	FUNCTION("cuMemsetD2D32_v2_ptds", FLUSHES)                   \
-	FUNCTION("cuMemsetD2D8", FLUSHES)                            \
-	FUNCTION("cuMemsetD2D8Async", FLUSHES)                       \
-	FUNCTION("cuMemsetD2D8Async_ptsz", FLUSHES)                  \
-	FUNCTION("cuMemsetD2D8_v2", FLUSHES)                         \
-	FUNCTION("cuMemsetD2D8_v2_ptds", FLUSHES)                    \
-	FUNCTION("cuMemsetD32", FLUSHES)                             \
-	FUNCTION("cuMemsetD32Async", FLUSHES)                        \
-	FUNCTION("cuMemsetD32Async_ptsz", FLUSHES)                   \
-	FUNCTION("cuMemsetD32_v2", FLUSHES)                          \
-	FUNCTION("cuMemsetD32_v2_ptds", FLUSHES)                     \
-	FUNCTION("cuMemsetD8", FLUSHES)                              \
-	FUNCTION("cuMemsetD8Async", FLUSHES)                         \
-	FUNCTION("cuMemsetD8Async_ptsz", FLUSHES)                    \
-	FUNCTION("cuMemsetD8_v2", FLUSHES)                           \
-	FUNCTION("cuMemsetD8_v2_ptds", FLUSHES)                      \
-	FUNCTION("cuMipmappedArrayCreate", FLUSHES)                  \
-	FUNCTION("cuMipmappedArrayDestroy", FLUSHES)                 \
-	FUNCTION("cuMipmappedArrayGetLevel", ASKS)                   \
-	FUNCTION("cuMipmappedArrayGetMemoryRequirements", ASKS)      \
-	FUNCTION("cuMipmappedArrayGetSparseProperties", ASKS)        \
-	FUNCTION("cuMulticastAddDevice", FLUSHES)                    \
-	FUNCTION("cuMulticastBindAddr", FLUSHES)                     \
-	FUNCTION("cuMulticastBindMem", FLUSHES)                      \
-	FUNCTION("cuMulticastCreate", FLUSHES)                       \
-	FUNCTION("cuMulticastGetGranularity", ASKS)                  \
-	FUNCTION("cuMulticastUnbind", FLUSHES)                       \
-	FUNCTION("cuPointerGetAttribute", ASKS)                      \
-	FUNCTION("cuPointerGetAttributes", ASKS)                     \
-	FUNCTION("cuPointerSetAttribute", FLUSHES)                   \
-	FUNCTION("cuSurfObjectCreate", FLUSHES)                      \
-	FUNCTION("cuSurfObjectDestroy", FLUSHES)                     \
-	FUNCTION("cuSurfObjectGetResourceDesc", FLUSHES)             \
-	FUNCTION("cuSurfRefGetArray", FLUSHES)                       \
-	FUNCTION("cuSurfRefSetArray", FLUSHES)                       \
-	FUNCTION("cuTensorMapEncodeIm2col", ASKS)                    \
-	FUNCTION("cuTensorMapEncodeIm2colWide", ASKS)                \
-	FUNCTION("cuTensorMapEncodeTiled", ASKS)                     \
-	FUNCTION("cuTensorMapReplaceAddress", FLUSHES)               \
-	FUNCTION("cuTexObjectCreate", FLUSHES)                       \
-	FUNCTION("cuTexObjectDestroy", FLUSHES)                      \
-	FUNCTION("cuTexObjectGetResourceDesc", FLUSHES)              \
-	FUNCTION("cuTexObjectGetResourceViewDesc", FLUSHES)          \
-	FUNCTION("cuTexObjectGetTextureDesc", FLUSHES)               \
-	FUNCTION("cuTexRefCreate", FLUSHES)                          \
-	FUNCTION("cuTexRefDestroy", FLUSHES)                         \
-	FUNCTION("cuTexRefGetAddress", FLUSHES)                      \
-	FUNCTION("cuTexRefGetAddressMode", FLUSHES)                  \
-	FUNCTION("cuTexRefGetAddress_v2", FLUSHES)                   \
-	FUNCTION("cuTexRefGetArray", FLUSHES)                        \
-	FUNCTION("cuTexRefGetBorderColor", FLUSHES)                  \
-	FUNCTION("cuTexRefGetFilterMode", FLUSHES)                   \
-	FUNCTION("cuTexRefGetFlags", FLUSHES)                        \
-	FUNCTION("cuTexRefGetFormat", FLUSHES)                       \
-	FUNCTION("cuTexRefGetMaxAnisotropy", FLUSHES)                \
-	FUNCTION("cuTexRefGetMipmapFilterMode", FLUSHES)             \
-	FUNCTION("cuTexRefGetMipmapLevelBias", FLUSHES)              \
-	FUNCTION("cuTexRefGetMipmapLevelClamp", FLUSHES)             \
-	FUNCTION("cuTexRefGetMipmappedArray", FLUSHES)               \
-	FUNCTION("cuTexRefSetAddress", FORGETS)                      \
-	FUNCTION("cuTexRefSetAddress2D", FLUSHES)                    \
-	FUNCTION("cuTexRefSetAddress2D_v2", FLUSHES)                 \
-	FUNCTION("cuTexRefSetAddress2D_v3", FLUSHES)                 \
-	FUNCTION("cuTexRefSetAddressMode", FLUSHES)                  \
-	FUNCTION("cuTexRefSetAddress_v2", FLUSHES)                   \
-	FUNCTION("cuTexRefSetArray", FLUSHES)                        \
-	FUNCTION("cuTexRefSetBorderColor", FLUSHES)                  \
-	FUNCTION("cuTexRefSetFilterMode", FLUSHES)                   \
-	FUNCTION("cuTexRefSetFlags", FLUSHES)                        \
-	FUNCTION("cuTexRefSetFormat", FLUSHES)                       \
-	FUNCTION("cuTexRefSetMaxAnisotropy", FLUSHES)                \
-	FUNCTION("cuTexRefSetMipmapFilterMode", FLUSHES)             \
-	FUNCTION("cuTexRefSetMipmapLevelBias", FLUSHES)              \
-	FUNCTION("cuTexRefSetMipmapLevelClamp", FLUSHES)             \
-	FUNCTION("cuTexRefSetMipmappedArray", FLUSHES)
+#define TRY_FUNCTIONS_MEMORY(FUNCTION)                                       \
+	FUNCTION("cuArray3DCreate", FLUSHES, RETURNS)                        \
+	FUNCTION("cuArray3DCreate_v2", FLUSHES, RETURNS)                     \
+	FUNCTION("cuArray3DGetDescriptor", ASKS, LEAVES)                     \
+	FUNCTION("cuArray3DGetDescriptor_v2", ASKS, LEAVES)                  \
+	FUNCTION("cuArrayCreate", FLUSHES, RETURNS)                          \
+	FUNCTION("cuArrayCreate_v2", FLUSHES, RETURNS)                       \
+	FUNCTION("cuArrayDestroy", FLUSHES, LEAVES)                          \
+	FUNCTION("cuArrayGetDescriptor", ASKS, LEAVES)                       \
+	FUNCTION("cuArrayGetDescriptor_v2", ASKS, LEAVES)                    \
+	FUNCTION("cuArrayGetMemoryRequirements", ASKS, LEAVES)               \
+	FUNCTION("cuArrayGetPlane", ASKS, LEAVES)                            \
+	FUNCTION("cuArrayGetSparseProperties", ASKS, LEAVES)                 \
+	FUNCTION("cuDestroyExternalMemory", FLUSHES, LEAVES)                 \
+	FUNCTION("cuDestroyExternalSemaphore", FLUSHES, LEAVES)              \
+	FUNCTION("cuExternalMemoryGetMappedBuffer", FLUSHES, LEAVES)         \
+	FUNCTION("cuExternalMemoryGetMappedMipmappedArray", FLUSHES, LEAVES) \
+	FUNCTION("cuFlushGPUDirectRDMAWrites", FLUSHES, LEAVES)              \
+	FUNCTION("cuImportExternalMemory", FLUSHES, LEAVES)                  \
+	FUNCTION("cuImportExternalSemaphore", FLUSHES, LEAVES)               \
+	FUNCTION("cuIpcCloseMemHandle", FLUSHES, LEAVES)                     \
+	FUNCTION("cuIpcGetEventHandle", FLUSHES, LEAVES)                     \
+	FUNCTION("cuIpcGetMemHandle", FLUSHES, ENDS)                         \
+	FUNCTION("cuIpcOpenEventHandle", FLUSHES, LEAVES)                    \
+	FUNCTION("cuIpcOpenMemHandle", FLUSHES, LEAVES)                      \
+	FUNCTION("cuIpcOpenMemHandle_v2", FLUSHES, LEAVES)                   \
+	FUNCTION("cuMemAddressFree", FLUSHES, LEAVES)                        \
+	FUNCTION("cuMemAddressReserve", FLUSHES, LEAVES)                     \
+	FUNCTION("cuMemAdvise", FLUSHES, LEAVES)                             \
+	FUNCTION("cuMemAdvise_v2", FLUSHES, LEAVES)                          \
+	FUNCTION("cuMemAlloc", ASKS, RETURNS)                                \
+	FUNCTION("cuMemAllocAsync", FLUSHES, RETURNS)                        \
+	FUNCTION("cuMemAllocAsync_ptsz", FLUSHES, RETURNS)                   \
+	FUNCTION("cuMemAllocFromPoolAsync", FLUSHES, RETURNS)                \
+	FUNCTION("cuMemAllocFromPoolAsync_ptsz", FLUSHES, RETURNS)           \
+	FUNCTION("cuMemAllocHost", FLUSHES, LEAVES)                          \
+	FUNCTION("cuMemAllocHost_v2", FLUSHES, LEAVES)                       \
+	FUNCTION("cuMemAllocManaged", FLUSHES, RETURNS)                      \
+	FUNCTION("cuMemAllocPitch", ASKS, RETURNS)                           \
+	FUNCTION("cuMemAllocPitch_v2", ASKS, RETURNS)                        \
+	FUNCTION("cuMemAlloc_v2", HANDLED, LEAVES)                           \
+	FUNCTION("cuMemBatchDecompressAsync", FLUSHES, LEAVES)               \
+	FUNCTION("cuMemBatchDecompressAsync_ptsz", FLUSHES, LEAVES)          \
+	FUNCTION("cuMemCreate", FLUSHES, RETURNS)                            \
+	FUNCTION("cuMemDiscardAndPrefetchBatchAsync", FLUSHES, LEAVES)       \
+	FUNCTION("cuMemDiscardAndPrefetchBatchAsync_ptsz", FLUSHES, LEAVES)  \
+	FUNCTION("cuMemDiscardBatchAsync", FLUSHES, LEAVES)                  \
+	FUNCTION("cuMemDiscardBatchAsync_ptsz", FLUSHES, LEAVES)             \
+	FUNCTION("cuMemExportToShareableHandle", FLUSHES, LEAVES)            \
+	FUNCTION("cuMemFree", FLUSHES, LEAVES)                               \
+	FUNCTION("cuMemFreeAsync", HANDLED, LEAVES)                          \
+	FUNCTION("cuMemFreeAsync_ptsz", HANDLED, LEAVES)                     \
+	FUNCTION("cuMemFreeHost", FLUSHES, LEAVES)                           \
+	FUNCTION("cuMemFree_v2", HANDLED, LEAVES)                            \
+	FUNCTION("cuMemGetAccess", ASKS, LEAVES)                             \
+	FUNCTION("cuMemGetAddressRange", ASKS, LEAVES)                       \
+	FUNCTION("cuMemGetAddressRange_v2", HANDLED, LEAVES)                 \
+	FUNCTION("cuMemGetAllocationGranularity", ASKS, LEAVES)              \
+	FUNCTION("cuMemGetAllocationPropertiesFromHandle", ASKS, LEAVES)     \
+	FUNCTION("cuMemGetDefaultMemPool", FLUSHES, LEAVES)                  \
+	FUNCTION("cuMemGetHandleForAddressRange", FLUSHES, ENDS)             \
+	FUNCTION("cuMemGetInfo", ASKS, RETURNS)                              \
+	FUNCTION("cuMemGetInfo_v2", ASKS, RETURNS)                           \
+	FUNCTION("cuMemGetMemPool", FLUSHES, LEAVES)                         \
+	FUNCTION("cuMemHostAlloc", FLUSHES, LEAVES)                          \
+	FUNCTION("cuMemHostGetDevicePointer", ASKS, LEAVES)                  \
+	FUNCTION("cuMemHostGetDevicePointer_v2", ASKS, LEAVES)               \
+	FUNCTION("cuMemHostGetFlags", ASKS, LEAVES)                          \
+	FUNCTION("cuMemHostRegister", FLUSHES, LEAVES)                       \
+	FUNCTION("cuMemHostRegister_v2", FLUSHES, LEAVES)                    \
+	FUNCTION("cuMemHostUnregister", FLUSHES, LEAVES)                     \
+	FUNCTION("cuMemImportFromShareableHandle", FLUSHES, LEAVES)          \
+	FUNCTION("cuMemMap", FLUSHES, LEAVES)                                \
+	FUNCTION("cuMemMapArrayAsync", FLUSHES, LEAVES)                      \
+	FUNCTION("cuMemMapArrayAsync_ptsz", FLUSHES, LEAVES)                 \
+	FUNCTION("cuMemPoolCreate", FLUSHES, LEAVES)                         \
+	FUNCTION("cuMemPoolDestroy", FLUSHES, LEAVES)                        \
+	FUNCTION("cuMemPoolExportPointer", FLUSHES, LEAVES)                  \
+	FUNCTION("cuMemPoolExportToShareableHandle", FLUSHES, LEAVES)        \
+	FUNCTION("cuMemPoolGetAccess", ASKS, LEAVES)                         \
+	FUNCTION("cuMemPoolGetAttribute", FLUSHES, LEAVES)                   \
+	FUNCTION("cuMemPoolImportFromShareableHandle", FLUSHES, LEAVES)      \
+	FUNCTION("cuMemPoolImportPointer", FLUSHES, LEAVES)                  \
+	FUNCTION("cuMemPoolSetAccess", FLUSHES, LEAVES)                      \
+	FUNCTION("cuMemPoolSetAttribute", FLUSHES, LEAVES)                   \
+	FUNCTION("cuMemPoolTrimTo", FLUSHES, LEAVES)                         \
+	FUNCTION("cuMemPrefetchAsync", FLUSHES, LEAVES)                      \
+	FUNCTION("cuMemPrefetchAsync_ptsz", FLUSHES, LEAVES)                 \
+	FUNCTION("cuMemPrefetchAsync_v2", FLUSHES, LEAVES)                   \
+	FUNCTION("cuMemPrefetchAsync_v2_ptsz", FLUSHES, LEAVES)              \
+	FUNCTION("cuMemPrefetchBatchAsync", FLUSHES, LEAVES)                 \
+	FUNCTION("cuMemPrefetchBatchAsync_ptsz", FLUSHES, LEAVES)            \
+	FUNCTION("cuMemRangeGetAttribute", FLUSHES, LEAVES)                  \
+	FUNCTION("cuMemRangeGetAttributes", FLUSHES, LEAVES)                 \
+	FUNCTION("cuMemRelease", FLUSHES, LEAVES)                            \
+	FUNCTION("cuMemRetainAllocationHandle", FLUSHES, LEAVES)             \
+	FUNCTION("cuMemSetAccess", FLUSHES, LEAVES)                          \
+	FUNCTION("cuMemSetMemPool", FLUSHES, LEAVES)                         \
+	FUNCTION("cuMemUnmap", FLUSHES, LEAVES)                              \
+	FUNCTION("cuMemcpy", FLUSHES, LEAVES)                                \
+	FUNCTION("cuMemcpy2D", FLUSHES, LEAVES)                              \
+	FUNCTION("cuMemcpy2DAsync", FLUSHES, LEAVES)                         \
+	FUNCTION("cuMemcpy2DAsync_v2", FLUSHES, LEAVES)                      \
+	FUNCTION("cuMemcpy2DAsync_v2_ptsz", FLUSHES, LEAVES)                 \
+	FUNCTION("cuMemcpy2DUnaligned", FLUSHES, LEAVES)                     \
+	FUNCTION("cuMemcpy2DUnaligned_v2", FLUSHES, LEAVES)                  \
+	FUNCTION("cuMemcpy2DUnaligned_v2_ptds", FLUSHES, LEAVES)             \
+	FUNCTION("cuMemcpy2D_v2", FLUSHES, LEAVES)                           \
+	FUNCTION("cuMemcpy2D_v2_ptds", FLUSHES, LEAVES)                      \
+	FUNCTION("cuMemcpy3D", FLUSHES, LEAVES)                              \
+	FUNCTION("cuMemcpy3DAsync", FLUSHES, LEAVES)                         \
+	FUNCTION("cuMemcpy3DAsync_v2", FLUSHES, LEAVES)                      \
+	FUNCTION("cuMemcpy3DAsync_v2_ptsz", FLUSHES, LEAVES)                 \
+	FUNCTION("cuMemcpy3DBatchAsync", FLUSHES, LEAVES)                    \
+	FUNCTION("cuMemcpy3DBatchAsync_ptsz", FLUSHES, LEAVES)               \
+	FUNCTION("cuMemcpy3DBatchAsync_v2", FLUSHES, LEAVES)                 \
+	FUNCTION("cuMemcpy3DBatchAsync_v2_ptsz", FLUSHES, LEAVES)            \
+	FUNCTION("cuMemcpy3DPeer", FLUSHES, LEAVES)                          \
+	FUNCTION("cuMemcpy3DPeerAsync", FLUSHES, LEAVES)                     \
+	FUNCTION("cuMemcpy3DPeerAsync_ptsz", FLUSHES, LEAVES)                \
+	FUNCTION("cuMemcpy3DPeer_ptds", FLUSHES, LEAVES)                     \
+	FUNCTION("cuMemcpy3D_v2", FLUSHES, LEAVES)                           \
+	FUNCTION("cuMemcpy3D_v2_ptds", FLUSHES, LEAVES)                      \
+	FUNCTION("cuMemcpyAsync", FLUSHES, LEAVES)                           \
+	FUNCTION("cuMemcpyAsync_ptsz", FLUSHES, LEAVES)                      \
+	FUNCTION("cuMemcpyAtoA", FLUSHES, LEAVES)                            \
+	FUNCTION("cuMemcpyAtoA_v2", FLUSHES, LEAVES)                         \
+	FUNCTION("cuMemcpyAtoA_v2_ptds", FLUSHES, LEAVES)                    \
+	FUNCTION("cuMemcpyAtoD", FLUSHES, LEAVES)                            \
+	FUNCTION("cuMemcpyAtoD_v2", FLUSHES, LEAVES)                         \
+	FUNCTION("cuMemcpyAtoD_v2_ptds", FLUSHES, LEAVES)                    \
+	FUNCTION("cuMemcpyAtoH", FLUSHES, LEAVES)                            \
+	FUNCTION("cuMemcpyAtoHAsync", FLUSHES, LEAVES)                       \
+	FUNCTION("cuMemcpyAtoHAsync_v2", FLUSHES, LEAVES)                    \
+	FUNCTION("cuMemcpyAtoHAsync_v2_ptsz", FLUSHES, LEAVES)               \
+	FUNCTION("cuMemcpyAtoH_v2", FLUSHES, LEAVES)                         \
+	FUNCTION("cuMemcpyAtoH_v2_ptds", FLUSHES, LEAVES)                    \
+	FUNCTION("cuMemcpyBatchAsync", FLUSHES, LEAVES)                      \
+	FUNCTION("cuMemcpyBatchAsync_ptsz", FLUSHES, LEAVES)                 \
+	FUNCTION("cuMemcpyBatchAsync_v2", FLUSHES, LEAVES)                   \
+	FUNCTION("cuMemcpyBatchAsync_v2_ptsz", FLUSHES, LEAVES)              \
+	FUNCTION("cuMemcpyDtoA", FLUSHES, LEAVES)                            \
+	FUNCTION("cuMemcpyDtoA_v2", FLUSHES, LEAVES)                         \
+	FUNCTION("cuMemcpyDtoA_v2_ptds", FLUSHES, LEAVES)                    \
+	FUNCTION("cuMemcpyDtoD", FLUSHES, LEAVES)                            \
+	FUNCTION("cuMemcpyDtoDAsync", FLUSHES, LEAVES)                       \
+	FUNCTION("cuMemcpyDtoDAsync_v2", HANDLED, LEAVES)                    \
+	FUNCTION("cuMemcpyDtoDAsync_v2_ptsz", HANDLED, LEAVES)               \
+	FUNCTION("cuMemcpyDtoD_v2", FLUSHES, LEAVES)                         \
+	FUNCTION("cuMemcpyDtoD_v2_ptds", FLUSHES, LEAVES)                    \
+	FUNCTION("cuMemcpyDtoH", FLUSHES, LEAVES)                            \
+	FUNCTION("cuMemcpyDtoHAsync", FLUSHES, LEAVES)                       \
+	FUNCTION("cuMemcpyDtoHAsync_v2", FLUSHES, LEAVES)                    \
+	FUNCTION("cuMemcpyDtoHAsync_v2_ptsz", FLUSHES, LEAVES)               \
+	FUNCTION("cuMemcpyDtoH_v2", FLUSHES, LEAVES)                         \
+	FUNCTION("cuMemcpyDtoH_v2_ptds", FLUSHES, LEAVES)                    \
+	FUNCTION("cuMemcpyHtoA", FLUSHES, LEAVES)                            \
+	FUNCTION("cuMemcpyHtoAAsync", FLUSHES, LEAVES)                       \
+	FUNCTION("cuMemcpyHtoAAsync_v2", FLUSHES, LEAVES)                    \
+	FUNCTION("cuMemcpyHtoAAsync_v2_ptsz", FLUSHES, LEAVES)               \
+	FUNCTION("cuMemcpyHtoA_v2", FLUSHES, LEAVES)                         \
+	FUNCTION("cuMemcpyHtoA_v2_ptds", FLUSHES, LEAVES)                    \
+	FUNCTION("cuMemcpyHtoD", FLUSHES, LEAVES)                            \
+	FUNCTION("cuMemcpyHtoDAsync", FLUSHES, LEAVES)                       \
+	FUNCTION("cuMemcpyHtoDAsync_v2", FLUSHES, LEAVES)                    \
+	FUNCTION("cuMemcpyHtoDAsync_v2_ptsz", FLUSHES, LEAVES)               \
+	FUNCTION("cuMemcpyHtoD_v2", FLUSHES, LEAVES)                         \
+	FUNCTION("cuMemcpyHtoD_v2_ptds", FLUSHES, LEAVES)                    \
+	FUNCTION("cuMemcpyPeer", FLUSHES, LEAVES)                            \
+	FUNCTION("cuMemcpyPeerAsync", FLUSHES, LEAVES)                       \
+	FUNCTION("cuMemcpyPeerAsync_ptsz", FLUSHES, LEAVES)                  \
+	FUNCTION("cuMemcpyPeer_ptds", FLUSHES, LEAVES)                       \
+	FUNCTION("cuMemcpy_ptds", FLUSHES, LEAVES)                           \
+	FUNCTION("cuMemsetD16", FLUSHES, LEAVES)                             \
+	FUNCTION("cuMemsetD16Async", HANDLED, LEAVES)                        \
+	FUNCTION("cuMemsetD16Async_ptsz", HANDLED, LEAVES)                   \
+	FUNCTION("cuMemsetD16_v2", FLUSHES, LEAVES)                          \
+	FUNCTION("cuMemsetD16_v2_ptds", FLUSHES, LEAVES)                     \
+	FUNCTION("cuMemsetD2D16", FLUSHES, LEAVES)                           \
+	FUNCTION("cuMemsetD2D16Async", FLUSHES, LEAVES)                      \
+	FUNCTION("cuMemsetD2D16Async_ptsz", FLUSHES, LEAVES)                 \
+	FUNCTION("cuMemsetD2D16_v2", FLUSHES, LEAVES)                        \
+	FUNCTION("cuMemsetD2D16_v2_ptds", FLUSHES, LEAVES)                   \
+	FUNCTION("cuMemsetD2D32", FLUSHES, LEAVES)                           \
+	FUNCTION("cuMemsetD2D32Async", FLUSHES, LEAVES)                      \
+	FUNCTION("cuMemsetD2D32Async_ptsz", FLUSHES, LEAVES)                 \
+	FUNCTION("cuMemsetD2D32_v2", FLUSHES, LEAVES)                        \
+	FUNCTION("cuMemsetD2D32_v2_ptds", FLUSHES, LEAVES)                   \
+	FUNCTION("cuMemsetD2D8", FLUSHES, LEAVES)                            \
+	FUNCTION("cuMemsetD2D8Async", FLUSHES, LEAVES)                       \
+	FUNCTION("cuMemsetD2D8Async_ptsz", FLUSHES, LEAVES)                  \
+	FUNCTION("cuMemsetD2D8_v2", FLUSHES, LEAVES)                         \
+	FUNCTION("cuMemsetD2D8_v2_ptds", FLUSHES, LEAVES)                    \
+	FUNCTION("cuMemsetD32", FLUSHES, LEAVES)                             \
+	FUNCTION("cuMemsetD32Async", HANDLED, LEAVES)                        \
+	FUNCTION("cuMemsetD32Async_ptsz", HANDLED, LEAVES)                   \
+	FUNCTION("cuMemsetD32_v2", FLUSHES, LEAVES)                          \
+	FUNCTION("cuMemsetD32_v2_ptds", FLUSHES, LEAVES)                     \
+	FUNCTION("cuMemsetD8", FLUSHES, LEAVES)                              \
+	FUNCTION("cuMemsetD8Async", HANDLED, LEAVES)                         \
+	FUNCTION("cuMemsetD8Async_ptsz", HANDLED, LEAVES)                    \
+	FUNCTION("cuMemsetD8_v2", FLUSHES, LEAVES)                           \
+	FUNCTION("cuMemsetD8_v2_ptds", FLUSHES, LEAVES)                      \
+	FUNCTION("cuMipmappedArrayCreate", FLUSHES, RETURNS)                 \
+	FUNCTION("cuMipmappedArrayDestroy", FLUSHES, LEAVES)                 \
+	FUNCTION("cuMipmappedArrayGetLevel", ASKS, LEAVES)                   \
+	FUNCTION("cuMipmappedArrayGetMemoryRequirements", ASKS, LEAVES)      \
+	FUNCTION("cuMipmappedArrayGetSparseProperties", ASKS, LEAVES)        \
+	FUNCTION("cuMulticastAddDevice", FLUSHES, LEAVES)                    \
+	FUNCTION("cuMulticastBindAddr", FLUSHES, LEAVES)                     \
+	FUNCTION("cuMulticastBindMem", FLUSHES, LEAVES)                      \
+	FUNCTION("cuMulticastCreate", FLUSHES, RETURNS)                      \
+	FUNCTION("cuMulticastGetGranularity", ASKS, LEAVES)                  \
+	FUNCTION("cuMulticastUnbind", FLUSHES, LEAVES)                       \
+	FUNCTION("cuPointerGetAttribute", HANDLED, LEAVES)                   \
+	FUNCTION("cuPointerGetAttributes", HANDLED, LEAVES)                  \
+	FUNCTION("cuPointerSetAttribute", FLUSHES, ENDS)                     \
+	FUNCTION("cuSurfObjectCreate", FLUSHES, LEAVES)                      \
+	FUNCTION("cuSurfObjectDestroy", FLUSHES, LEAVES)                     \
+	FUNCTION("cuSurfObjectGetResourceDesc", FLUSHES, LEAVES)             \
+	FUNCTION("cuSurfRefGetArray", FLUSHES, LEAVES)                       \
+	FUNCTION("cuSurfRefSetArray", FLUSHES, LEAVES)                       \
+	FUNCTION("cuTensorMapEncodeIm2col", ASKS, LEAVES)                    \
+	FUNCTION("cuTensorMapEncodeIm2colWide", ASKS, LEAVES)                \
+	FUNCTION("cuTensorMapEncodeTiled", ASKS, LEAVES)                     \
+	FUNCTION("cuTensorMapReplaceAddress", FLUSHES, LEAVES)               \
+	FUNCTION("cuTexObjectCreate", FLUSHES, LEAVES)                       \
+	FUNCTION("cuTexObjectDestroy", FLUSHES, LEAVES)                      \
+	FUNCTION("cuTexObjectGetResourceDesc", FLUSHES, LEAVES)              \
+	FUNCTION("cuTexObjectGetResourceViewDesc", FLUSHES, LEAVES)          \
+	FUNCTION("cuTexObjectGetTextureDesc", FLUSHES, LEAVES)               \
+	FUNCTION("cuTexRefCreate", FLUSHES, LEAVES)                          \
+	FUNCTION("cuTexRefDestroy", FLUSHES, LEAVES)                         \
+	FUNCTION("cuTexRefGetAddress", FLUSHES, LEAVES)                      \
+	FUNCTION("cuTexRefGetAddressMode", FLUSHES, LEAVES)                  \
+	FUNCTION("cuTexRefGetAddress_v2", FLUSHES, LEAVES)                   \
+	FUNCTION("cuTexRefGetArray", FLUSHES, LEAVES)                        \
+	FUNCTION("cuTexRefGetBorderColor", FLUSHES, LEAVES)                  \
+	FUNCTION("cuTexRefGetFilterMode", FLUSHES, LEAVES)                   \
+	FUNCTION("cuTexRefGetFlags", FLUSHES, LEAVES)                        \
+	FUNCTION("cuTexRefGetFormat", FLUSHES, LEAVES)                       \
+	FUNCTION("cuTexRefGetMaxAnisotropy", FLUSHES, LEAVES)                \
+	FUNCTION("cuTexRefGetMipmapFilterMode", FLUSHES, LEAVES)             \
+	FUNCTION("cuTexRefGetMipmapLevelBias", FLUSHES, LEAVES)              \
+	FUNCTION("cuTexRefGetMipmapLevelClamp", FLUSHES, LEAVES)             \
+	FUNCTION("cuTexRefGetMipmappedArray", FLUSHES, LEAVES)               \
+	FUNCTION("cuTexRefSetAddress", FORGETS, LEAVES)                      \
+	FUNCTION("cuTexRefSetAddress2D", FLUSHES, LEAVES)                    \
+	FUNCTION("cuTexRefSetAddress2D_v2", FLUSHES, LEAVES)                 \
+	FUNCTION("cuTexRefSetAddress2D_v3", FLUSHES, LEAVES)                 \
+	FUNCTION("cuTexRefSetAddressMode", FLUSHES, LEAVES)                  \
+	FUNCTION("cuTexRefSetAddress_v2", FLUSHES, LEAVES)                   \
+	FUNCTION("cuTexRefSetArray", FLUSHES, LEAVES)                        \
+	FUNCTION("cuTexRefSetBorderColor", FLUSHES, LEAVES)                  \
+	FUNCTION("cuTexRefSetFilterMode", FLUSHES, LEAVES)                   \
+	FUNCTION("cuTexRefSetFlags", FLUSHES, LEAVES)                        \
+	FUNCTION("cuTexRefSetFormat", FLUSHES, LEAVES)                       \
+	FUNCTION("cuTexRefSetMaxAnisotropy", FLUSHES, LEAVES)                \
+	FUNCTION("cuTexRefSetMipmapFilterMode", FLUSHES, LEAVES)             \
+	FUNCTION("cuTexRefSetMipmapLevelBias", FLUSHES, LEAVES)              \
+	FUNCTION("cuTexRefSetMipmapLevelClamp", FLUSHES, LEAVES)             \
+	FUNCTION("cuTexRefSetMipmappedArray", FLUSHES, LEAVES)
 
 #endif

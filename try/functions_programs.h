@@ -2,276 +2,276 @@
 #ifndef ROOFLINE_TRY_FUNCTIONS_PROGRAMS_H
 #define ROOFLINE_TRY_FUNCTIONS_PROGRAMS_H
 
-#define TRY_FUNCTIONS_PROGRAMS(FUNCTION)                                       \
-	FUNCTION("cuCheckpointProcessCheckpoint", STOPS)                       \
-	FUNCTION("cuCheckpointProcessGetRestoreThreadId", STOPS)               \
-	FUNCTION("cuCheckpointProcessGetState", STOPS)                         \
-	FUNCTION("cuCheckpointProcessLock", STOPS)                             \
-	FUNCTION("cuCheckpointProcessRestore", STOPS)                          \
-	FUNCTION("cuCheckpointProcessUnlock", STOPS)                           \
-	FUNCTION("cuCoredumpGetAttribute", FLUSHES)                            \
-	FUNCTION("cuCoredumpGetAttributeGlobal", FLUSHES)                      \
-	FUNCTION("cuCoredumpSetAttribute", FLUSHES)                            \
-	FUNCTION("cuCoredumpSetAttributeGlobal", FLUSHES)                      \
-	FUNCTION("cuCtxAttach", FLUSHES)                                       \
-	FUNCTION("cuCtxCreate", FLUSHES)                                       \
-	FUNCTION("cuCtxCreate_v2", FLUSHES)                                    \
-	FUNCTION("cuCtxCreate_v3", HANDLED)                                    \
-	FUNCTION("cuCtxCreate_v4", HANDLED)                                    \
-	FUNCTION("cuCtxDestroy", FORGETS)                                      \
-	FUNCTION("cuCtxDestroy_v2", FORGETS)                                   \
-	FUNCTION("cuCtxDetach", FORGETS)                                       \
-	FUNCTION("cuCtxDisablePeerAccess", FLUSHES)                            \
-	FUNCTION("cuCtxEnablePeerAccess", FLUSHES)                             \
-	FUNCTION("cuCtxFromGreenCtx", STOPS)                                   \
-	FUNCTION("cuCtxGetApiVersion", ASKS)                                   \
-	FUNCTION("cuCtxGetCacheConfig", ASKS)                                  \
-	FUNCTION("cuCtxGetCurrent", ASKS)                                      \
-	FUNCTION("cuCtxGetDevResource", ASKS)                                  \
-	FUNCTION("cuCtxGetDevice", ASKS)                                       \
-	FUNCTION("cuCtxGetDevice_v2", ASKS)                                    \
-	FUNCTION("cuCtxGetExecAffinity", ASKS)                                 \
-	FUNCTION("cuCtxGetFlags", ASKS)                                        \
-	FUNCTION("cuCtxGetId", ASKS)                                           \
-	FUNCTION("cuCtxGetLimit", ASKS)                                        \
-	FUNCTION("cuCtxGetSharedMemConfig", ASKS)                              \
-	FUNCTION("cuCtxGetStreamPriorityRange", ASKS)                          \
-	FUNCTION("cuCtxPopCurrent", ASKS)                                      \
-	FUNCTION("cuCtxPopCurrent_v2", ASKS)                                   \
-	FUNCTION("cuCtxPushCurrent", ASKS)                                     \
-	FUNCTION("cuCtxPushCurrent_v2", ASKS)                                  \
-	FUNCTION("cuCtxRecordEvent", FLUSHES)                                  \
-	FUNCTION("cuCtxResetPersistingL2Cache", FLUSHES)                       \
-	FUNCTION("cuCtxSetCacheConfig", FORGETS)                               \
-	FUNCTION("cuCtxSetCurrent", ASKS)                                      \
-	FUNCTION("cuCtxSetFlags", FORGETS)                                     \
-	FUNCTION("cuCtxSetLimit", FORGETS)                                     \
-	FUNCTION("cuCtxSetSharedMemConfig", FORGETS)                           \
-	FUNCTION("cuCtxSynchronize", FLUSHES)                                  \
-	FUNCTION("cuCtxSynchronize_v2", FLUSHES)                               \
-	FUNCTION("cuCtxWaitEvent", FLUSHES)                                    \
-	FUNCTION("cuDevResourceGenerateDesc", FLUSHES)                         \
-	FUNCTION("cuDevSmResourceSplitByCount", FLUSHES)                       \
-	FUNCTION("cuDeviceCanAccessPeer", ASKS)                                \
-	FUNCTION("cuDeviceComputeCapability", ASKS)                            \
-	FUNCTION("cuDeviceGet", ASKS)                                          \
-	FUNCTION("cuDeviceGetAttribute", ASKS)                                 \
-	FUNCTION("cuDeviceGetByPCIBusId", ASKS)                                \
-	FUNCTION("cuDeviceGetCount", ASKS)                                     \
-	FUNCTION("cuDeviceGetDefaultMemPool", ASKS)                            \
-	FUNCTION("cuDeviceGetDevResource", ASKS)                               \
-	FUNCTION("cuDeviceGetExecAffinitySupport", ASKS)                       \
-	FUNCTION("cuDeviceGetGraphMemAttribute", FLUSHES)                      \
-	FUNCTION("cuDeviceGetHostAtomicCapabilities", ASKS)                    \
-	FUNCTION("cuDeviceGetLuid", ASKS)                                      \
-	FUNCTION("cuDeviceGetMemPool", ASKS)                                   \
-	FUNCTION("cuDeviceGetName", ASKS)                                      \
-	FUNCTION("cuDeviceGetNvSciSyncAttributes", ASKS)                       \
-	FUNCTION("cuDeviceGetP2PAtomicCapabilities", ASKS)                     \
-	FUNCTION("cuDeviceGetP2PAttribute", ASKS)                              \
-	FUNCTION("cuDeviceGetPCIBusId", ASKS)                                  \
-	FUNCTION("cuDeviceGetProperties", ASKS)                                \
-	FUNCTION("cuDeviceGetTexture1DLinearMaxWidth", ASKS)                   \
-	FUNCTION("cuDeviceGetUuid", ASKS)                                      \
-	FUNCTION("cuDeviceGetUuid_v2", ASKS)                                   \
-	FUNCTION("cuDeviceGraphMemTrim", FLUSHES)                              \
-	FUNCTION("cuDevicePrimaryCtxGetState", ASKS)                           \
-	FUNCTION("cuDevicePrimaryCtxRelease", FORGETS)                         \
-	FUNCTION("cuDevicePrimaryCtxRelease_v2", FORGETS)                      \
-	FUNCTION("cuDevicePrimaryCtxReset", FORGETS)                           \
-	FUNCTION("cuDevicePrimaryCtxReset_v2", FORGETS)                        \
-	FUNCTION("cuDevicePrimaryCtxRetain", ASKS)                             \
-	FUNCTION("cuDevicePrimaryCtxSetFlags", FORGETS)                        \
-	FUNCTION("cuDevicePrimaryCtxSetFlags_v2", FORGETS)                     \
-	FUNCTION("cuDeviceRegisterAsyncNotification", FLUSHES)                 \
-	FUNCTION("cuDeviceSetGraphMemAttribute", FLUSHES)                      \
-	FUNCTION("cuDeviceSetMemPool", FLUSHES)                                \
-	FUNCTION("cuDeviceTotalMem", ASKS)                                     \
-	FUNCTION("cuDeviceTotalMem_v2", ASKS)                                  \
-	FUNCTION("cuDeviceUnregisterAsyncNotification", FLUSHES)               \
-	FUNCTION("cuDriverGetVersion", ASKS)                                   \
-	FUNCTION("cuEventCreate", ASKS)                                        \
-	FUNCTION("cuEventDestroy", ASKS)                                       \
-	FUNCTION("cuEventDestroy_v2", ASKS)                                    \
-	FUNCTION("cuEventElapsedTime", FLUSHES)                                \
-	FUNCTION("cuEventElapsedTime_v2", FLUSHES)                             \
-	FUNCTION("cuEventQuery", FLUSHES)                                      \
-	FUNCTION("cuEventRecord", FLUSHES)                                     \
-	FUNCTION("cuEventRecordWithFlags", FLUSHES)                            \
-	FUNCTION("cuEventRecordWithFlags_ptsz", FLUSHES)                       \
-	FUNCTION("cuEventRecord_ptsz", FLUSHES)                                \
-	FUNCTION("cuEventSynchronize", FLUSHES)                                \
-	FUNCTION("cuFuncGetAttribute", ASKS)                                   \
-	FUNCTION("cuFuncGetModule", ASKS)                                      \
-	FUNCTION("cuFuncGetName", ASKS)                                        \
-	FUNCTION("cuFuncGetParamInfo", ASKS)                                   \
-	FUNCTION("cuFuncIsLoaded", ASKS)                                       \
-	FUNCTION("cuFuncLoad", FLUSHES)                                        \
-	FUNCTION("cuFuncSetAttribute", HANDLED)                                \
-	FUNCTION("cuFuncSetBlockShape", FORGETS)                               \
-	FUNCTION("cuFuncSetCacheConfig", FORGETS)                              \
-	FUNCTION("cuFuncSetSharedMemConfig", FORGETS)                          \
-	FUNCTION("cuFuncSetSharedSize", FORGETS)                               \
-	FUNCTION("cuGetErrorName", ASKS)                                       \
-	FUNCTION("cuGetErrorString", ASKS)                                     \
-	FUNCTION("cuGetExportTable", FLUSHES)                                  \
-	FUNCTION("cuGetProcAddress", HANDLED)                                  \
-	FUNCTION("cuGetProcAddress_v2", HANDLED)                               \
-	FUNCTION("cuGreenCtxCreate", STOPS)                                    \
-	FUNCTION("cuGreenCtxDestroy", FLUSHES)                                 \
-	FUNCTION("cuGreenCtxGetDevResource", FLUSHES)                          \
-	FUNCTION("cuGreenCtxGetId", FLUSHES)                                   \
-	FUNCTION("cuGreenCtxRecordEvent", FLUSHES)                             \
-	FUNCTION("cuGreenCtxStreamCreate", FLUSHES)                            \
-	FUNCTION("cuGreenCtxWaitEvent", FLUSHES)                               \
-	FUNCTION("cuInit", ASKS)                                               \
-	FUNCTION("cuKernelGetAttribute", ASKS)                                 \
-	FUNCTION("cuKernelGetFunction", ASKS)                                  \
-	FUNCTION("cuKernelGetLibrary", ASKS)                                   \
-	FUNCTION("cuKernelGetName", ASKS)                                      \
-	FUNCTION("cuKernelGetParamInfo", ASKS)                                 \
-	FUNCTION("cuKernelSetAttribute", HANDLED)                              \
-	FUNCTION("cuKernelSetCacheConfig", FORGETS)                            \
-	FUNCTION("cuLaunch", FLUSHES)                                          \
-	FUNCTION("cuLaunchCooperativeKernel", FLUSHES)                         \
-	FUNCTION("cuLaunchCooperativeKernelMultiDevice", FLUSHES)              \
-	FUNCTION("cuLaunchCooperativeKernel_ptsz", FLUSHES)                    \
-	FUNCTION("cuLaunchGrid", FLUSHES)                                      \
-	FUNCTION("cuLaunchGridAsync", FLUSHES)                                 \
-	FUNCTION("cuLaunchHostFunc", FLUSHES)                                  \
-	FUNCTION("cuLaunchHostFunc_ptsz", FLUSHES)                             \
-	FUNCTION("cuLaunchKernel", HANDLED)                                    \
-	FUNCTION("cuLaunchKernelEx", HANDLED)                                  \
-	FUNCTION("cuLaunchKernelEx_ptsz", HANDLED)                             \
-	FUNCTION("cuLaunchKernel_ptsz", HANDLED)                               \
-	FUNCTION("cuLibraryEnumerateKernels", ASKS)                            \
-	FUNCTION("cuLibraryGetGlobal", ASKS)                                   \
-	FUNCTION("cuLibraryGetKernel", ASKS)                                   \
-	FUNCTION("cuLibraryGetKernelCount", ASKS)                              \
-	FUNCTION("cuLibraryGetManaged", ASKS)                                  \
-	FUNCTION("cuLibraryGetModule", ASKS)                                   \
-	FUNCTION("cuLibraryGetUnifiedFunction", ASKS)                          \
-	FUNCTION("cuLibraryLoadData", FLUSHES)                                 \
-	FUNCTION("cuLibraryLoadFromFile", FLUSHES)                             \
-	FUNCTION("cuLibraryUnload", FORGETS)                                   \
-	FUNCTION("cuLinkAddData", FLUSHES)                                     \
-	FUNCTION("cuLinkAddData_v2", FLUSHES)                                  \
-	FUNCTION("cuLinkAddFile", FLUSHES)                                     \
-	FUNCTION("cuLinkAddFile_v2", FLUSHES)                                  \
-	FUNCTION("cuLinkComplete", FLUSHES)                                    \
-	FUNCTION("cuLinkCreate", FLUSHES)                                      \
-	FUNCTION("cuLinkCreate_v2", FLUSHES)                                   \
-	FUNCTION("cuLinkDestroy", FLUSHES)                                     \
-	FUNCTION("cuLogsCurrent", FLUSHES)                                     \
-	FUNCTION("cuLogsDumpToFile", FLUSHES)                                  \
-	FUNCTION("cuLogsDumpToMemory", FLUSHES)                                \
-	FUNCTION("cuLogsRegisterCallback", FLUSHES)                            \
-	FUNCTION("cuLogsUnregisterCallback", FLUSHES)                          \
-	FUNCTION("cuModuleEnumerateFunctions", ASKS)                           \
-	FUNCTION("cuModuleGetFunction", ASKS)                                  \
-	FUNCTION("cuModuleGetFunctionCount", ASKS)                             \
-	FUNCTION("cuModuleGetGlobal", ASKS)                                    \
-	FUNCTION("cuModuleGetGlobal_v2", ASKS)                                 \
-	FUNCTION("cuModuleGetLoadingMode", ASKS)                               \
-	FUNCTION("cuModuleGetSurfRef", ASKS)                                   \
-	FUNCTION("cuModuleGetTexRef", ASKS)                                    \
-	FUNCTION("cuModuleLoad", FLUSHES)                                      \
-	FUNCTION("cuModuleLoadData", FLUSHES)                                  \
-	FUNCTION("cuModuleLoadDataEx", FLUSHES)                                \
-	FUNCTION("cuModuleLoadFatBinary", FLUSHES)                             \
-	FUNCTION("cuModuleUnload", FORGETS)                                    \
-	FUNCTION("cuOccupancyAvailableDynamicSMemPerBlock", ASKS)              \
-	FUNCTION("cuOccupancyMaxActiveBlocksPerMultiprocessor", ASKS)          \
-	FUNCTION("cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", ASKS) \
-	FUNCTION("cuOccupancyMaxActiveClusters", ASKS)                         \
-	FUNCTION("cuOccupancyMaxPotentialBlockSize", ASKS)                     \
-	FUNCTION("cuOccupancyMaxPotentialBlockSizeWithFlags", ASKS)            \
-	FUNCTION("cuOccupancyMaxPotentialClusterSize", ASKS)                   \
-	FUNCTION("cuParamSetSize", FORGETS)                                    \
-	FUNCTION("cuParamSetTexRef", FLUSHES)                                  \
-	FUNCTION("cuParamSetf", FLUSHES)                                       \
-	FUNCTION("cuParamSeti", FLUSHES)                                       \
-	FUNCTION("cuParamSetv", FLUSHES)                                       \
-	FUNCTION("cuProfilerInitialize", FLUSHES)                              \
-	FUNCTION("cuProfilerStart", FLUSHES)                                   \
-	FUNCTION("cuProfilerStop", FLUSHES)                                    \
-	FUNCTION("cuSignalExternalSemaphoresAsync", FLUSHES)                   \
-	FUNCTION("cuSignalExternalSemaphoresAsync_ptsz", FLUSHES)              \
-	FUNCTION("cuStreamAddCallback", FLUSHES)                               \
-	FUNCTION("cuStreamAddCallback_ptsz", FLUSHES)                          \
-	FUNCTION("cuStreamAttachMemAsync", FLUSHES)                            \
-	FUNCTION("cuStreamAttachMemAsync_ptsz", FLUSHES)                       \
-	FUNCTION("cuStreamBatchMemOp", FLUSHES)                                \
-	FUNCTION("cuStreamBatchMemOp_ptsz", FLUSHES)                           \
-	FUNCTION("cuStreamBatchMemOp_v2", FLUSHES)                             \
-	FUNCTION("cuStreamBatchMemOp_v2_ptsz", FLUSHES)                        \
-	FUNCTION("cuStreamBeginCapture", STOPS)                                \
-	FUNCTION("cuStreamBeginCaptureToGraph", HANDLED)                       \
-	FUNCTION("cuStreamBeginCaptureToGraph_ptsz", HANDLED)                  \
-	FUNCTION("cuStreamBeginCapture_ptsz", STOPS)                           \
-	FUNCTION("cuStreamBeginCapture_v2", HANDLED)                           \
-	FUNCTION("cuStreamBeginCapture_v2_ptsz", HANDLED)                      \
-	FUNCTION("cuStreamCopyAttributes", STOPS)                              \
-	FUNCTION("cuStreamCopyAttributes_ptsz", STOPS)                         \
-	FUNCTION("cuStreamCreate", ASKS)                                       \
-	FUNCTION("cuStreamCreateWithPriority", ASKS)                           \
-	FUNCTION("cuStreamDestroy", RENAMES)                                   \
-	FUNCTION("cuStreamDestroy_v2", RENAMES)                                \
-	FUNCTION("cuStreamEndCapture", HANDLED)                                \
-	FUNCTION("cuStreamEndCapture_ptsz", HANDLED)                           \
-	FUNCTION("cuStreamGetAttribute", ASKS)                                 \
-	FUNCTION("cuStreamGetAttribute_ptsz", ASKS)                            \
-	FUNCTION("cuStreamGetCaptureInfo", ASKS)                               \
-	FUNCTION("cuStreamGetCaptureInfo_ptsz", ASKS)                          \
-	FUNCTION("cuStreamGetCaptureInfo_v2", ASKS)                            \
-	FUNCTION("cuStreamGetCaptureInfo_v2_ptsz", ASKS)                       \
-	FUNCTION("cuStreamGetCaptureInfo_v3", ASKS)                            \
-	FUNCTION("cuStreamGetCaptureInfo_v3_ptsz", ASKS)                       \
-	FUNCTION("cuStreamGetCtx", ASKS)                                       \
-	FUNCTION("cuStreamGetCtx_ptsz", ASKS)                                  \
-	FUNCTION("cuStreamGetCtx_v2", ASKS)                                    \
-	FUNCTION("cuStreamGetCtx_v2_ptsz", ASKS)                               \
-	FUNCTION("cuStreamGetDevice", ASKS)                                    \
-	FUNCTION("cuStreamGetDevice_ptsz", ASKS)                               \
-	FUNCTION("cuStreamGetFlags", ASKS)                                     \
-	FUNCTION("cuStreamGetFlags_ptsz", ASKS)                                \
-	FUNCTION("cuStreamGetGreenCtx", ASKS)                                  \
-	FUNCTION("cuStreamGetId", ASKS)                                        \
-	FUNCTION("cuStreamGetId_ptsz", ASKS)                                   \
-	FUNCTION("cuStreamGetPriority", ASKS)                                  \
-	FUNCTION("cuStreamGetPriority_ptsz", ASKS)                             \
-	FUNCTION("cuStreamIsCapturing", ASKS)                                  \
-	FUNCTION("cuStreamIsCapturing_ptsz", ASKS)                             \
-	FUNCTION("cuStreamQuery", FLUSHES)                                     \
-	FUNCTION("cuStreamQuery_ptsz", FLUSHES)                                \
-	FUNCTION("cuStreamSetAttribute", STOPS)                                \
-	FUNCTION("cuStreamSetAttribute_ptsz", STOPS)                           \
-	FUNCTION("cuStreamSynchronize", FLUSHES)                               \
-	FUNCTION("cuStreamSynchronize_ptsz", FLUSHES)                          \
-	FUNCTION("cuStreamUpdateCaptureDependencies", FLUSHES)                 \
-	FUNCTION("cuStreamUpdateCaptureDependencies_ptsz", FLUSHES)            \
-	FUNCTION("cuStreamUpdateCaptureDependencies_v2", FLUSHES)              \
-	FUNCTION("cuStreamUpdateCaptureDependencies_v2_ptsz", FLUSHES)         \
-	FUNCTION("cuStreamWaitEvent", FLUSHES)                                 \
-	FUNCTION("cuStreamWaitEvent_ptsz", FLUSHES)                            \
-	FUNCTION("cuStreamWaitValue32", FLUSHES)                               \
-	FUNCTION("cuStreamWaitValue32_ptsz", FLUSHES)                          \
-	FUNCTION("cuStreamWaitValue32_v2", FLUSHES)                            \
-	FUNCTION("cuStreamWaitValue32_v2_ptsz", FLUSHES)                       \
-	FUNCTION("cuStreamWaitValue64", FLUSHES)                               \
-	FUNCTION("cuStreamWaitValue64_ptsz", FLUSHES)                          \
-	FUNCTION("cuStreamWaitValue64_v2", FLUSHES)                            \
-	FUNCTION("cuStreamWaitValue64_v2_ptsz", FLUSHES)                       \
-	FUNCTION("cuStreamWriteValue32", FLUSHES)                              \
-	FUNCTION("cuStreamWriteValue32_ptsz", FLUSHES)                         \
-	FUNCTION("cuStreamWriteValue32_v2", FLUSHES)                           \
-	FUNCTION("cuStreamWriteValue32_v2_ptsz", FLUSHES)                      \
-	FUNCTION("cuStreamWriteValue64", FLUSHES)                              \
-	FUNCTION("cuStreamWriteValue64_ptsz", FLUSHES)                         \
-	FUNCTION("cuStreamWriteValue64_v2", FLUSHES)                           \
-	FUNCTION("cuStreamWriteValue64_v2_ptsz", FLUSHES)                      \
-	FUNCTION("cuThreadExchangeStreamCaptureMode", ASKS)                    \
-	FUNCTION("cuWaitExternalSemaphoresAsync", FLUSHES)                     \
-	FUNCTION("cuWaitExternalSemaphoresAsync_ptsz", FLUSHES)
+#define TRY_FUNCTIONS_PROGRAMS(FUNCTION)                                               \
+	FUNCTION("cuCheckpointProcessCheckpoint", STOPS, ENDS)                         \
+	FUNCTION("cuCheckpointProcessGetRestoreThreadId", STOPS, ENDS)                 \
+	FUNCTION("cuCheckpointProcessGetState", STOPS, ENDS)                           \
+	FUNCTION("cuCheckpointProcessLock", STOPS, ENDS)                               \
+	FUNCTION("cuCheckpointProcessRestore", STOPS, ENDS)                            \
+	FUNCTION("cuCheckpointProcessUnlock", STOPS, ENDS)                             \
+	FUNCTION("cuCoredumpGetAttribute", FLUSHES, LEAVES)                            \
+	FUNCTION("cuCoredumpGetAttributeGlobal", FLUSHES, LEAVES)                      \
+	FUNCTION("cuCoredumpSetAttribute", FLUSHES, LEAVES)                            \
+	FUNCTION("cuCoredumpSetAttributeGlobal", FLUSHES, LEAVES)                      \
+	FUNCTION("cuCtxAttach", FLUSHES, LEAVES)                                       \
+	FUNCTION("cuCtxCreate", FLUSHES, RETURNS)                                      \
+	FUNCTION("cuCtxCreate_v2", FLUSHES, RETURNS)                                   \
+	FUNCTION("cuCtxCreate_v3", HANDLED, LEAVES)                                    \
+	FUNCTION("cuCtxCreate_v4", HANDLED, LEAVES)                                    \
+	FUNCTION("cuCtxDestroy", FORGETS, LOSES)                                       \
+	FUNCTION("cuCtxDestroy_v2", FORGETS, LOSES)                                    \
+	FUNCTION("cuCtxDetach", FORGETS, LOSES)                                        \
+	FUNCTION("cuCtxDisablePeerAccess", FLUSHES, LEAVES)                            \
+	FUNCTION("cuCtxEnablePeerAccess", FLUSHES, LEAVES)                             \
+	FUNCTION("cuCtxFromGreenCtx", STOPS, LEAVES)                                   \
+	FUNCTION("cuCtxGetApiVersion", ASKS, LEAVES)                                   \
+	FUNCTION("cuCtxGetCacheConfig", ASKS, LEAVES)                                  \
+	FUNCTION("cuCtxGetCurrent", ASKS, LEAVES)                                      \
+	FUNCTION("cuCtxGetDevResource", ASKS, LEAVES)                                  \
+	FUNCTION("cuCtxGetDevice", ASKS, LEAVES)                                       \
+	FUNCTION("cuCtxGetDevice_v2", ASKS, LEAVES)                                    \
+	FUNCTION("cuCtxGetExecAffinity", ASKS, LEAVES)                                 \
+	FUNCTION("cuCtxGetFlags", ASKS, LEAVES)                                        \
+	FUNCTION("cuCtxGetId", ASKS, LEAVES)                                           \
+	FUNCTION("cuCtxGetLimit", ASKS, LEAVES)                                        \
+	FUNCTION("cuCtxGetSharedMemConfig", ASKS, LEAVES)                              \
+	FUNCTION("cuCtxGetStreamPriorityRange", ASKS, LEAVES)                          \
+	FUNCTION("cuCtxPopCurrent", ASKS, LEAVES)                                      \
+	FUNCTION("cuCtxPopCurrent_v2", ASKS, LEAVES)                                   \
+	FUNCTION("cuCtxPushCurrent", ASKS, LEAVES)                                     \
+	FUNCTION("cuCtxPushCurrent_v2", ASKS, LEAVES)                                  \
+	FUNCTION("cuCtxRecordEvent", FLUSHES, LEAVES)                                  \
+	FUNCTION("cuCtxResetPersistingL2Cache", FLUSHES, LEAVES)                       \
+	FUNCTION("cuCtxSetCacheConfig", FORGETS, LEAVES)                               \
+	FUNCTION("cuCtxSetCurrent", ASKS, LEAVES)                                      \
+	FUNCTION("cuCtxSetFlags", FORGETS, LEAVES)                                     \
+	FUNCTION("cuCtxSetLimit", FORGETS, RETURNS)                                    \
+	FUNCTION("cuCtxSetSharedMemConfig", FORGETS, LEAVES)                           \
+	FUNCTION("cuCtxSynchronize", FLUSHES, LEAVES)                                  \
+	FUNCTION("cuCtxSynchronize_v2", FLUSHES, LEAVES)                               \
+	FUNCTION("cuCtxWaitEvent", FLUSHES, LEAVES)                                    \
+	FUNCTION("cuDevResourceGenerateDesc", FLUSHES, LEAVES)                         \
+	FUNCTION("cuDevSmResourceSplitByCount", FLUSHES, LEAVES)                       \
+	FUNCTION("cuDeviceCanAccessPeer", ASKS, LEAVES)                                \
+	FUNCTION("cuDeviceComputeCapability", ASKS, LEAVES)                            \
+	FUNCTION("cuDeviceGet", ASKS, LEAVES)                                          \
+	FUNCTION("cuDeviceGetAttribute", ASKS, LEAVES)                                 \
+	FUNCTION("cuDeviceGetByPCIBusId", ASKS, LEAVES)                                \
+	FUNCTION("cuDeviceGetCount", ASKS, LEAVES)                                     \
+	FUNCTION("cuDeviceGetDefaultMemPool", ASKS, LEAVES)                            \
+	FUNCTION("cuDeviceGetDevResource", ASKS, LEAVES)                               \
+	FUNCTION("cuDeviceGetExecAffinitySupport", ASKS, LEAVES)                       \
+	FUNCTION("cuDeviceGetGraphMemAttribute", FLUSHES, LEAVES)                      \
+	FUNCTION("cuDeviceGetHostAtomicCapabilities", ASKS, LEAVES)                    \
+	FUNCTION("cuDeviceGetLuid", ASKS, LEAVES)                                      \
+	FUNCTION("cuDeviceGetMemPool", ASKS, LEAVES)                                   \
+	FUNCTION("cuDeviceGetName", ASKS, LEAVES)                                      \
+	FUNCTION("cuDeviceGetNvSciSyncAttributes", ASKS, LEAVES)                       \
+	FUNCTION("cuDeviceGetP2PAtomicCapabilities", ASKS, LEAVES)                     \
+	FUNCTION("cuDeviceGetP2PAttribute", ASKS, LEAVES)                              \
+	FUNCTION("cuDeviceGetPCIBusId", ASKS, LEAVES)                                  \
+	FUNCTION("cuDeviceGetProperties", ASKS, LEAVES)                                \
+	FUNCTION("cuDeviceGetTexture1DLinearMaxWidth", ASKS, LEAVES)                   \
+	FUNCTION("cuDeviceGetUuid", ASKS, LEAVES)                                      \
+	FUNCTION("cuDeviceGetUuid_v2", ASKS, LEAVES)                                   \
+	FUNCTION("cuDeviceGraphMemTrim", FLUSHES, LEAVES)                              \
+	FUNCTION("cuDevicePrimaryCtxGetState", ASKS, LEAVES)                           \
+	FUNCTION("cuDevicePrimaryCtxRelease", FORGETS, LOSES)                          \
+	FUNCTION("cuDevicePrimaryCtxRelease_v2", FORGETS, LOSES)                       \
+	FUNCTION("cuDevicePrimaryCtxReset", FORGETS, LOSES)                            \
+	FUNCTION("cuDevicePrimaryCtxReset_v2", FORGETS, LOSES)                         \
+	FUNCTION("cuDevicePrimaryCtxRetain", ASKS, RETURNS)                            \
+	FUNCTION("cuDevicePrimaryCtxSetFlags", FORGETS, LEAVES)                        \
+	FUNCTION("cuDevicePrimaryCtxSetFlags_v2", FORGETS, LEAVES)                     \
+	FUNCTION("cuDeviceRegisterAsyncNotification", FLUSHES, ENDS)                   \
+	FUNCTION("cuDeviceSetGraphMemAttribute", FLUSHES, LEAVES)                      \
+	FUNCTION("cuDeviceSetMemPool", FLUSHES, LEAVES)                                \
+	FUNCTION("cuDeviceTotalMem", ASKS, LEAVES)                                     \
+	FUNCTION("cuDeviceTotalMem_v2", ASKS, LEAVES)                                  \
+	FUNCTION("cuDeviceUnregisterAsyncNotification", FLUSHES, LEAVES)               \
+	FUNCTION("cuDriverGetVersion", ASKS, LEAVES)                                   \
+	FUNCTION("cuEventCreate", ASKS, LEAVES)                                        \
+	FUNCTION("cuEventDestroy", ASKS, LEAVES)                                       \
+	FUNCTION("cuEventDestroy_v2", ASKS, LEAVES)                                    \
+	FUNCTION("cuEventElapsedTime", FLUSHES, LEAVES)                                \
+	FUNCTION("cuEventElapsedTime_v2", FLUSHES, LEAVES)                             \
+	FUNCTION("cuEventQuery", FLUSHES, LEAVES)                                      \
+	FUNCTION("cuEventRecord", FLUSHES, LEAVES)                                     \
+	FUNCTION("cuEventRecordWithFlags", FLUSHES, LEAVES)                            \
+	FUNCTION("cuEventRecordWithFlags_ptsz", FLUSHES, LEAVES)                       \
+	FUNCTION("cuEventRecord_ptsz", FLUSHES, LEAVES)                                \
+	FUNCTION("cuEventSynchronize", FLUSHES, LEAVES)                                \
+	FUNCTION("cuFuncGetAttribute", ASKS, LEAVES)                                   \
+	FUNCTION("cuFuncGetModule", ASKS, LEAVES)                                      \
+	FUNCTION("cuFuncGetName", ASKS, LEAVES)                                        \
+	FUNCTION("cuFuncGetParamInfo", ASKS, LEAVES)                                   \
+	FUNCTION("cuFuncIsLoaded", ASKS, LEAVES)                                       \
+	FUNCTION("cuFuncLoad", FLUSHES, RETURNS)                                       \
+	FUNCTION("cuFuncSetAttribute", HANDLED, LEAVES)                                \
+	FUNCTION("cuFuncSetBlockShape", FORGETS, LEAVES)                               \
+	FUNCTION("cuFuncSetCacheConfig", FORGETS, LEAVES)                              \
+	FUNCTION("cuFuncSetSharedMemConfig", FORGETS, LEAVES)                          \
+	FUNCTION("cuFuncSetSharedSize", FORGETS, LEAVES)                               \
+	FUNCTION("cuGetErrorName", ASKS, LEAVES)                                       \
+	FUNCTION("cuGetErrorString", ASKS, LEAVES)                                     \
+	FUNCTION("cuGetExportTable", FLUSHES, LEAVES)                                  \
+	FUNCTION("cuGetProcAddress", HANDLED, LEAVES)                                  \
+	FUNCTION("cuGetProcAddress_v2", HANDLED, LEAVES)                               \
+	FUNCTION("cuGreenCtxCreate", STOPS, RETURNS)                                   \
+	FUNCTION("cuGreenCtxDestroy", FLUSHES, LOSES)                                  \
+	FUNCTION("cuGreenCtxGetDevResource", FLUSHES, LEAVES)                          \
+	FUNCTION("cuGreenCtxGetId", FLUSHES, LEAVES)                                   \
+	FUNCTION("cuGreenCtxRecordEvent", FLUSHES, LEAVES)                             \
+	FUNCTION("cuGreenCtxStreamCreate", FLUSHES, LEAVES)                            \
+	FUNCTION("cuGreenCtxWaitEvent", FLUSHES, LEAVES)                               \
+	FUNCTION("cuInit", ASKS, LEAVES)                                               \
+	FUNCTION("cuKernelGetAttribute", ASKS, LEAVES)                                 \
+	FUNCTION("cuKernelGetFunction", ASKS, LEAVES)                                  \
+	FUNCTION("cuKernelGetLibrary", ASKS, LEAVES)                                   \
+	FUNCTION("cuKernelGetName", ASKS, LEAVES)                                      \
+	FUNCTION("cuKernelGetParamInfo", ASKS, LEAVES)                                 \
+	FUNCTION("cuKernelSetAttribute", HANDLED, LEAVES)                              \
+	FUNCTION("cuKernelSetCacheConfig", FORGETS, LEAVES)                            \
+	FUNCTION("cuLaunch", FLUSHES, LEAVES)                                          \
+	FUNCTION("cuLaunchCooperativeKernel", FLUSHES, LEAVES)                         \
+	FUNCTION("cuLaunchCooperativeKernelMultiDevice", FLUSHES, LEAVES)              \
+	FUNCTION("cuLaunchCooperativeKernel_ptsz", FLUSHES, LEAVES)                    \
+	FUNCTION("cuLaunchGrid", FLUSHES, LEAVES)                                      \
+	FUNCTION("cuLaunchGridAsync", FLUSHES, LEAVES)                                 \
+	FUNCTION("cuLaunchHostFunc", FLUSHES, LEAVES)                                  \
+	FUNCTION("cuLaunchHostFunc_ptsz", FLUSHES, LEAVES)                             \
+	FUNCTION("cuLaunchKernel", HANDLED, LEAVES)                                    \
+	FUNCTION("cuLaunchKernelEx", HANDLED, LEAVES)                                  \
+	FUNCTION("cuLaunchKernelEx_ptsz", HANDLED, LEAVES)                             \
+	FUNCTION("cuLaunchKernel_ptsz", HANDLED, LEAVES)                               \
+	FUNCTION("cuLibraryEnumerateKernels", ASKS, LEAVES)                            \
+	FUNCTION("cuLibraryGetGlobal", ASKS, LEAVES)                                   \
+	FUNCTION("cuLibraryGetKernel", ASKS, LEAVES)                                   \
+	FUNCTION("cuLibraryGetKernelCount", ASKS, LEAVES)                              \
+	FUNCTION("cuLibraryGetManaged", ASKS, LEAVES)                                  \
+	FUNCTION("cuLibraryGetModule", ASKS, LEAVES)                                   \
+	FUNCTION("cuLibraryGetUnifiedFunction", ASKS, LEAVES)                          \
+	FUNCTION("cuLibraryLoadData", FLUSHES, RETURNS)                                \
+	FUNCTION("cuLibraryLoadFromFile", FLUSHES, RETURNS)                            \
+	FUNCTION("cuLibraryUnload", FORGETS, LEAVES)                                   \
+	FUNCTION("cuLinkAddData", FLUSHES, LEAVES)                                     \
+	FUNCTION("cuLinkAddData_v2", FLUSHES, LEAVES)                                  \
+	FUNCTION("cuLinkAddFile", FLUSHES, LEAVES)                                     \
+	FUNCTION("cuLinkAddFile_v2", FLUSHES, LEAVES)                                  \
+	FUNCTION("cuLinkComplete", FLUSHES, LEAVES)                                    \
+	FUNCTION("cuLinkCreate", FLUSHES, LEAVES)                                      \
+	FUNCTION("cuLinkCreate_v2", FLUSHES, LEAVES)                                   \
+	FUNCTION("cuLinkDestroy", FLUSHES, LEAVES)                                     \
+	FUNCTION("cuLogsCurrent", FLUSHES, LEAVES)                                     \
+	FUNCTION("cuLogsDumpToFile", FLUSHES, LEAVES)                                  \
+	FUNCTION("cuLogsDumpToMemory", FLUSHES, LEAVES)                                \
+	FUNCTION("cuLogsRegisterCallback", FLUSHES, LEAVES)                            \
+	FUNCTION("cuLogsUnregisterCallback", FLUSHES, LEAVES)                          \
+	FUNCTION("cuModuleEnumerateFunctions", ASKS, LEAVES)                           \
+	FUNCTION("cuModuleGetFunction", ASKS, LEAVES)                                  \
+	FUNCTION("cuModuleGetFunctionCount", ASKS, LEAVES)                             \
+	FUNCTION("cuModuleGetGlobal", ASKS, LEAVES)                                    \
+	FUNCTION("cuModuleGetGlobal_v2", ASKS, LEAVES)                                 \
+	FUNCTION("cuModuleGetLoadingMode", ASKS, LEAVES)                               \
+	FUNCTION("cuModuleGetSurfRef", ASKS, LEAVES)                                   \
+	FUNCTION("cuModuleGetTexRef", ASKS, LEAVES)                                    \
+	FUNCTION("cuModuleLoad", FLUSHES, RETURNS)                                     \
+	FUNCTION("cuModuleLoadData", FLUSHES, RETURNS)                                 \
+	FUNCTION("cuModuleLoadDataEx", FLUSHES, RETURNS)                               \
+	FUNCTION("cuModuleLoadFatBinary", FLUSHES, RETURNS)                            \
+	FUNCTION("cuModuleUnload", FORGETS, LEAVES)                                    \
+	FUNCTION("cuOccupancyAvailableDynamicSMemPerBlock", ASKS, LEAVES)              \
+	FUNCTION("cuOccupancyMaxActiveBlocksPerMultiprocessor", ASKS, LEAVES)          \
+	FUNCTION("cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", ASKS, LEAVES) \
+	FUNCTION("cuOccupancyMaxActiveClusters", ASKS, LEAVES)                         \
+	FUNCTION("cuOccupancyMaxPotentialBlockSize", ASKS, LEAVES)                     \
+	FUNCTION("cuOccupancyMaxPotentialBlockSizeWithFlags", ASKS, LEAVES)            \
+	FUNCTION("cuOccupancyMaxPotentialClusterSize", ASKS, LEAVES)                   \
+	FUNCTION("cuParamSetSize", FORGETS, LEAVES)                                    \
+	FUNCTION("cuParamSetTexRef", FLUSHES, LEAVES)                                  \
+	FUNCTION("cuParamSetf", FLUSHES, LEAVES)                                       \
+	FUNCTION("cuParamSeti", FLUSHES, LEAVES)                                       \
+	FUNCTION("cuParamSetv", FLUSHES, LEAVES)                                       \
+	FUNCTION("cuProfilerInitialize", FLUSHES, LEAVES)                              \
+	FUNCTION("cuProfilerStart", FLUSHES, LEAVES)                                   \
+	FUNCTION("cuProfilerStop", FLUSHES, LEAVES)                                    \
+	FUNCTION("cuSignalExternalSemaphoresAsync", FLUSHES, LEAVES)                   \
+	FUNCTION("cuSignalExternalSemaphoresAsync_ptsz", FLUSHES, LEAVES)              \
+	FUNCTION("cuStreamAddCallback", FLUSHES, LEAVES)                               \
+	FUNCTION("cuStreamAddCallback_ptsz", FLUSHES, LEAVES)                          \
+	FUNCTION("cuStreamAttachMemAsync", FLUSHES, LEAVES)                            \
+	FUNCTION("cuStreamAttachMemAsync_ptsz", FLUSHES, LEAVES)                       \
+	FUNCTION("cuStreamBatchMemOp", FLUSHES, LEAVES)                                \
+	FUNCTION("cuStreamBatchMemOp_ptsz", FLUSHES, LEAVES)                           \
+	FUNCTION("cuStreamBatchMemOp_v2", FLUSHES, LEAVES)                             \
+	FUNCTION("cuStreamBatchMemOp_v2_ptsz", FLUSHES, LEAVES)                        \
+	FUNCTION("cuStreamBeginCapture", STOPS, ENDS)                                  \
+	FUNCTION("cuStreamBeginCaptureToGraph", HANDLED, LEAVES)                       \
+	FUNCTION("cuStreamBeginCaptureToGraph_ptsz", HANDLED, LEAVES)                  \
+	FUNCTION("cuStreamBeginCapture_ptsz", STOPS, ENDS)                             \
+	FUNCTION("cuStreamBeginCapture_v2", HANDLED, LEAVES)                           \
+	FUNCTION("cuStreamBeginCapture_v2_ptsz", HANDLED, LEAVES)                      \
+	FUNCTION("cuStreamCopyAttributes", STOPS, LEAVES)                              \
+	FUNCTION("cuStreamCopyAttributes_ptsz", STOPS, LEAVES)                         \
+	FUNCTION("cuStreamCreate", ASKS, LEAVES)                                       \
+	FUNCTION("cuStreamCreateWithPriority", ASKS, LEAVES)                           \
+	FUNCTION("cuStreamDestroy", RENAMES, LEAVES)                                   \
+	FUNCTION("cuStreamDestroy_v2", RENAMES, LEAVES)                                \
+	FUNCTION("cuStreamEndCapture", HANDLED, LEAVES)                                \
+	FUNCTION("cuStreamEndCapture_ptsz", HANDLED, LEAVES)                           \
+	FUNCTION("cuStreamGetAttribute", ASKS, LEAVES)                                 \
+	FUNCTION("cuStreamGetAttribute_ptsz", ASKS, LEAVES)                            \
+	FUNCTION("cuStreamGetCaptureInfo", ASKS, LEAVES)                               \
+	FUNCTION("cuStreamGetCaptureInfo_ptsz", ASKS, LEAVES)                          \
+	FUNCTION("cuStreamGetCaptureInfo_v2", ASKS, LEAVES)                            \
+	FUNCTION("cuStreamGetCaptureInfo_v2_ptsz", ASKS, LEAVES)                       \
+	FUNCTION("cuStreamGetCaptureInfo_v3", ASKS, LEAVES)                            \
+	FUNCTION("cuStreamGetCaptureInfo_v3_ptsz", ASKS, LEAVES)                       \
+	FUNCTION("cuStreamGetCtx", ASKS, LEAVES)                                       \
+	FUNCTION("cuStreamGetCtx_ptsz", ASKS, LEAVES)                                  \
+	FUNCTION("cuStreamGetCtx_v2", ASKS, LEAVES)                                    \
+	FUNCTION("cuStreamGetCtx_v2_ptsz", ASKS, LEAVES)                               \
+	FUNCTION("cuStreamGetDevice", ASKS, LEAVES)                                    \
+	FUNCTION("cuStreamGetDevice_ptsz", ASKS, LEAVES)                               \
+	FUNCTION("cuStreamGetFlags", ASKS, LEAVES)                                     \
+	FUNCTION("cuStreamGetFlags_ptsz", ASKS, LEAVES)                                \
+	FUNCTION("cuStreamGetGreenCtx", ASKS, LEAVES)                                  \
+	FUNCTION("cuStreamGetId", ASKS, LEAVES)                                        \
+	FUNCTION("cuStreamGetId_ptsz", ASKS, LEAVES)                                   \
+	FUNCTION("cuStreamGetPriority", ASKS, LEAVES)                                  \
+	FUNCTION("cuStreamGetPriority_ptsz", ASKS, LEAVES)                             \
+	FUNCTION("cuStreamIsCapturing", ASKS, LEAVES)                                  \
+	FUNCTION("cuStreamIsCapturing_ptsz", ASKS, LEAVES)                             \
+	FUNCTION("cuStreamQuery", FLUSHES, LEAVES)                                     \
+	FUNCTION("cuStreamQuery_ptsz", FLUSHES, LEAVES)                                \
+	FUNCTION("cuStreamSetAttribute", STOPS, LEAVES)                                \
+	FUNCTION("cuStreamSetAttribute_ptsz", STOPS, LEAVES)                           \
+	FUNCTION("cuStreamSynchronize", FLUSHES, LEAVES)                               \
+	FUNCTION("cuStreamSynchronize_ptsz", FLUSHES, LEAVES)                          \
+	FUNCTION("cuStreamUpdateCaptureDependencies", FLUSHES, LEAVES)                 \
+	FUNCTION("cuStreamUpdateCaptureDependencies_ptsz", FLUSHES, LEAVES)            \
+	FUNCTION("cuStreamUpdateCaptureDependencies_v2", FLUSHES, LEAVES)              \
+	FUNCTION("cuStreamUpdateCaptureDependencies_v2_ptsz", FLUSHES, LEAVES)         \
+	FUNCTION("cuStreamWaitEvent", FLUSHES, LEAVES)                                 \
+	FUNCTION("cuStreamWaitEvent_ptsz", FLUSHES, LEAVES)                            \
+	FUNCTION("cuStreamWaitValue32", FLUSHES, LEAVES)                               \
+	FUNCTION("cuStreamWaitValue32_ptsz", FLUSHES, LEAVES)                          \
+	FUNCTION("cuStreamWaitValue32_v2", FLUSHES, LEAVES)                            \
+	FUNCTION("cuStreamWaitValue32_v2_ptsz", FLUSHES, LEAVES)                       \
+	FUNCTION("cuStreamWaitValue64", FLUSHES, LEAVES)                               \
+	FUNCTION("cuStreamWaitValue64_ptsz", FLUSHES, LEAVES)                          \
+	FUNCTION("cuStreamWaitValue64_v2", FLUSHES, LEAVES)                            \
+	FUNCTION("cuStreamWaitValue64_v2_ptsz", FLUSHES, LEAVES)                       \
+	FUNCTION("cuStreamWriteValue32", FLUSHES, LEAVES)                              \
+	FUNCTION("cuStreamWriteValue32_ptsz", FLUSHES, LEAVES)                         \
+	FUNCTION("cuStreamWriteValue32_v2", FLUSHES, LEAVES)                           \
+	FUNCTION("cuStreamWriteValue32_v2_ptsz", FLUSHES, LEAVES)                      \
+	FUNCTION("cuStreamWriteValue64", FLUSHES, LEAVES)                              \
+	FUNCTION("cuStreamWriteValue64_ptsz", FLUSHES, LEAVES)                         \
+	FUNCTION("cuStreamWriteValue64_v2", FLUSHES, LEAVES)                           \
+	FUNCTION("cuStreamWriteValue64_v2_ptsz", FLUSHES, LEAVES)                      \
+	FUNCTION("cuThreadExchangeStreamCaptureMode", ASKS, LEAVES)                    \
+	FUNCTION("cuWaitExternalSemaphoresAsync", FLUSHES, LEAVES)                     \
+	FUNCTION("cuWaitExternalSemaphoresAsync_ptsz", FLUSHES, LEAVES)
 
 #endif

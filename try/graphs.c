@@ -3,11 +3,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "counts.h"
 #include "driver.h"
+#include "pool.h"
 #include "process.h"
+#include "work.h"
 
 enum {
 	SHORTEST = 2, /* a single launch costs less than a graph of one */
@@ -46,14 +48,6 @@ static unsigned recorded_count;
 static unsigned long uses, made;
 static uint64_t plain_ns, plain_launches;
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static uint64_t hash_of(const struct item *items, unsigned count, CUcontext context)
 {
 	uint64_t hash = (uintptr_t)context ^ (uintptr_t)items->stream * 31;
@@ -65,74 +59,25 @@ static uint64_t hash_of(const struct item *items, unsigned count, CUcontext cont
 	return hash;
 }
 
-void **item_parameters(const struct item *item)
-{
-	static void **pointers; /* under the lock of the queue */
-	static unsigned room;
-	const struct kernel *kernel = item->kernel;
-
-	if (kernel->parameter_count >= room) {
-		void **more = realloc(pointers, 2 * (kernel->parameter_count + 1) * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		pointers = more;
-		room = 2 * (kernel->parameter_count + 1);
-	}
-	for (unsigned i = 0; i < kernel->parameter_count; i++)
-		pointers[i] = (void *)(item->parameters + kernel->parameters[i].offset);
-	return pointers;
-}
-
-static CUresult launch_one(const struct item *item)
-{
-	const struct shape *shape = &item->shape;
-	void **parameters = item_parameters(item);
-
-	if (!parameters)
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	return driver_open()->launch(item->kernel->function, shape->grid[0], shape->grid[1],
-				     shape->grid[2], shape->block[0], shape->block[1],
-				     shape->block[2], shape->shared_bytes, item->stream, parameters,
-				     NULL);
-}
-
 /* All of them also after an error, as the program would have made them. */
 static CUresult launch_each(const struct item *items, unsigned count)
 {
 	CUresult first = CUDA_SUCCESS, result;
-	uint64_t start_ns = now_ns(), took_ns;
+	uint64_t start_ns = clock_ns(), took_ns;
 
 	for (unsigned i = 0; i < count; i++) {
-		result = launch_one(&items[i]);
+		result = items[i].kernel->work->run(&items[i]);
+		if (result == CUDA_ERROR_OUT_OF_MEMORY && pool_return_all())
+			result = items[i].kernel->work->run(&items[i]);
 		if (first == CUDA_SUCCESS)
 			first = result;
 	}
-	took_ns = now_ns() - start_ns;
+	took_ns = clock_ns() - start_ns;
 	if (took_ns < LONGEST_NS) {
 		plain_ns += took_ns;
 		plain_launches += count;
 	}
 	return first;
-}
-
-static CUDA_KERNEL_NODE_PARAMS node_of(const struct item *item, CUcontext context)
-{
-	const struct shape *shape = &item->shape;
-	bool is_handle = item->kernel->is_handle_of_kernel;
-
-	return (CUDA_KERNEL_NODE_PARAMS){.func = is_handle ? NULL : item->kernel->function,
-					 .kern = is_handle ? (CUkernel)item->kernel->function
-							   : NULL,
-					 .ctx = is_handle ? context : NULL,
-					 .gridDimX = shape->grid[0],
-					 .gridDimY = shape->grid[1],
-					 .gridDimZ = shape->grid[2],
-					 .blockDimX = shape->block[0],
-					 .blockDimY = shape->block[1],
-					 .blockDimZ = shape->block[2],
-					 .sharedMemBytes = shape->shared_bytes,
-					 .kernelParams = item_parameters(item)};
 }
 
 static void drop_exec(struct recorded *entry)
@@ -154,11 +99,11 @@ static bool instantiate(struct recorded *entry)
 	if (driver->graph_create(&entry->graph, 0) != CUDA_SUCCESS)
 		return false;
 	for (unsigned i = 0; i < entry->count; i++) {
-		CUDA_KERNEL_NODE_PARAMS node = node_of(&entry->items[i], entry->context);
+		const struct item *item = &entry->items[i];
 
-		if (!node.kernelParams || driver->add_kernel(&entry->nodes[i], entry->graph,
-							     i ? &entry->nodes[i - 1] : NULL,
-							     i ? 1 : 0, &node) != CUDA_SUCCESS)
+		if (item->kernel->work->add(&entry->nodes[i], entry->graph,
+					    i ? &entry->nodes[i - 1] : NULL, item,
+					    entry->context) != CUDA_SUCCESS)
 			return false;
 	}
 	return driver->instantiate(&entry->exec, entry->graph, 0) == CUDA_SUCCESS;
@@ -265,17 +210,15 @@ static struct recorded *find(const struct item *items, unsigned count, CUcontext
 static bool set_node(struct recorded *entry, unsigned i, const struct item *item)
 {
 	struct item *kept = &entry->items[i];
-	CUDA_KERNEL_NODE_PARAMS node;
 
 	if (!memcmp(&kept->shape, &item->shape, sizeof(kept->shape)) &&
 	    !memcmp(kept->parameters, item->parameters, item->kernel->parameter_bytes))
 		return true;
 	kept->shape = item->shape;
 	memcpy((unsigned char *)kept->parameters, item->parameters, item->kernel->parameter_bytes);
-	node = node_of(kept, entry->context);
 	counts_add(TRY_NODES_SET, 1);
-	return node.kernelParams &&
-	       driver_open()->set_kernel(entry->exec, entry->nodes[i], &node) == CUDA_SUCCESS;
+	return kept->kernel->work->set(entry->exec, entry->nodes[i], kept, entry->context) ==
+	       CUDA_SUCCESS;
 }
 
 /* Slower than its launches by what both took the program's thread: from now on each by itself. */
@@ -293,7 +236,7 @@ static void judge(struct recorded *entry, uint64_t took_ns)
 
 static bool run_as_graph(struct recorded *entry, const struct item *items)
 {
-	uint64_t start_ns = now_ns();
+	uint64_t start_ns = clock_ns();
 	bool is_launched = true;
 
 	entry->last_used = ++uses;
@@ -307,7 +250,7 @@ static bool run_as_graph(struct recorded *entry, const struct item *items)
 	}
 	counts_add(TRY_GRAPH_LAUNCHES, 1);
 	counts_add(TRY_GRAPH_NODES, entry->count);
-	judge(entry, now_ns() - start_ns);
+	judge(entry, clock_ns() - start_ns);
 	return true;
 }
 

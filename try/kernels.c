@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "driver.h"
+#include "work.h"
 
 enum { FIRST_CAPACITY = 256, PARAMETERS_MAX = 4096 };
 
@@ -129,6 +130,7 @@ struct kernel *kernels_find(CUfunction function, CUcontext context)
 	kernel = calloc(1, sizeof(*kernel));
 	if (!kernel)
 		return NULL;
+	kernel->work = &work_kernel;
 	kernel->function = function;
 	kernel->context = context;
 	ask(kernel);

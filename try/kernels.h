@@ -19,7 +19,10 @@ struct parameter {
 
 #define KERNEL_SHAPES 8
 
+struct work;
+
 struct kernel {
+	const struct work *work;
 	CUfunction function; /* as it is launched: a CUfunction, or a CUkernel */
 	CUcontext context;
 	bool is_handle_of_kernel;

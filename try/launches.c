@@ -3,32 +3,54 @@
  */
 #include "launches.h"
 
+#include "clock.h"
 #include "deferred.h"
 #include "driver.h"
+#include "pool.h"
 
-/* After the driver took it: the next one like it may be put off. */
-static CUresult passed(const struct launch *launch, enum try_reason reason, CUresult result)
+/* After the driver took it: the next one like it may be put off.  And what a launch takes is known. */
+static CUresult passed(const struct launch *launch, enum try_reason reason, uint64_t start_ns,
+		       CUresult result)
 {
-	if (reason == TRY_FIRST_TIME && result == CUDA_SUCCESS)
-		deferred_accept(launch);
+	if (start_ns)
+		deferred_note_passed(launch, reason, result == CUDA_SUCCESS, clock_ns() - start_ns);
 	return result;
+}
+
+/* When the call to the driver begins; 0: it is not measured. */
+static uint64_t start_of(enum try_reason reason)
+{
+	return reason == TRY_FIRST_TIME || reason == TRY_COMPARING || reason == TRY_NOT_LAUNCH_BOUND
+		       ? clock_ns()
+		       : 0;
+}
+
+static CUresult launch_now(const struct launch *launch, __typeof__(cuLaunchKernel) *real,
+			   void **extra)
+{
+	const struct shape *shape = &launch->shape;
+
+	return real(launch->function, shape->grid[0], shape->grid[1], shape->grid[2],
+		    shape->block[0], shape->block[1], shape->block[2], shape->shared_bytes,
+		    launch->stream, launch->parameters, extra);
 }
 
 static CUresult launch(const struct launch *launch, enum try_reason known,
 		       __typeof__(cuLaunchKernel) *real, void **extra)
 {
 	enum try_reason reason;
-	CUresult late = CUDA_SUCCESS;
+	CUresult late = CUDA_SUCCESS, result;
+	uint64_t start_ns;
 
 	if (deferred_put(launch, known, &reason, &late))
 		return late;
 	if (!real)
 		return CUDA_ERROR_NOT_FOUND;
-	return passed(launch, reason,
-		      real(launch->function, launch->shape.grid[0], launch->shape.grid[1],
-			   launch->shape.grid[2], launch->shape.block[0], launch->shape.block[1],
-			   launch->shape.block[2], launch->shape.shared_bytes, launch->stream,
-			   launch->parameters, extra));
+	start_ns = start_of(reason);
+	result = launch_now(launch, real, extra);
+	if (result == CUDA_ERROR_OUT_OF_MEMORY && pool_return_all())
+		result = launch_now(launch, real, extra);
+	return passed(launch, reason, start_ns, result);
 }
 
 #define LAUNCH_OF_ARGUMENTS               \
@@ -63,8 +85,9 @@ static CUresult launch_ex(const CUlaunchConfig *config, CUfunction function, voi
 	__typeof__(cuLaunchKernelEx) *real =
 		is_per_thread ? driver->launch_ex_ptsz : driver->launch_ex;
 	enum try_reason known = TRY_REASON_COUNT;
-	CUresult late = CUDA_SUCCESS;
+	CUresult late = CUDA_SUCCESS, result;
 	struct launch launch = {0};
+	uint64_t start_ns;
 
 	if (config)
 		launch = (struct launch){
@@ -82,8 +105,13 @@ static CUresult launch_ex(const CUlaunchConfig *config, CUfunction function, voi
 		known = TRY_STREAM;
 	if (deferred_put(&launch, known, &known, &late))
 		return late;
-	return real ? passed(&launch, known, real(config, function, parameters, extra))
-		    : CUDA_ERROR_NOT_FOUND;
+	if (!real)
+		return CUDA_ERROR_NOT_FOUND;
+	start_ns = start_of(known);
+	result = real(config, function, parameters, extra);
+	if (result == CUDA_ERROR_OUT_OF_MEMORY && pool_return_all())
+		result = real(config, function, parameters, extra);
+	return passed(&launch, known, start_ns, result);
 }
 
 CUresult try_launch_ex(const CUlaunchConfig *config, CUfunction function, void **parameters,

@@ -17,6 +17,15 @@ CUresult try_launch_ex(const CUlaunchConfig *config, CUfunction function, void *
 CUresult try_launch_ex_ptsz(const CUlaunchConfig *config, CUfunction function, void **parameters,
 			    void **extra);
 
+CUresult try_set_8(CUdeviceptr address, unsigned char value, size_t count, CUstream stream);
+CUresult try_set_8_ptsz(CUdeviceptr address, unsigned char value, size_t count, CUstream stream);
+CUresult try_set_16(CUdeviceptr address, unsigned short value, size_t count, CUstream stream);
+CUresult try_set_16_ptsz(CUdeviceptr address, unsigned short value, size_t count, CUstream stream);
+CUresult try_set_32(CUdeviceptr address, unsigned value, size_t count, CUstream stream);
+CUresult try_set_32_ptsz(CUdeviceptr address, unsigned value, size_t count, CUstream stream);
+CUresult try_copy(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream);
+CUresult try_copy_ptsz(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream);
+
 CUresult try_begin_capture(CUstream stream, CUstreamCaptureMode mode);
 CUresult try_begin_capture_ptsz(CUstream stream, CUstreamCaptureMode mode);
 CUresult try_begin_capture_to_graph(CUstream stream, CUgraph graph, const CUgraphNode *dependencies,

@@ -14,16 +14,23 @@
 #include "driver.h"
 #include "handlers.h"
 #include "launches.h"
+#include "memory.h"
 #include "lookup.h"
+#include "pool.h"
 #include "process.h"
 #include "stubs.h"
 
-struct function {
-	const char *name;
+struct effect {
 	enum function_kind kind;
+	enum function_memory memory;
 };
 
-#define FUNCTION_ROW(name, kind) {name, kind},
+struct function {
+	const char *name;
+	struct effect effect;
+};
+
+#define FUNCTION_ROW(name, kind, memory) {name, {kind, memory}},
 static const struct function functions[] = {TRY_FUNCTIONS(FUNCTION_ROW)};
 #undef FUNCTION_ROW
 
@@ -51,7 +58,7 @@ enum { HANDLER_COUNT = sizeof(handlers) / sizeof(handlers[0]) };
 /* What a stub stands in front of. */
 struct stub {
 	const char *name;
-	enum function_kind kind;
+	struct effect effect;
 };
 
 static struct stub stubs[STUBS_COUNT];
@@ -70,11 +77,25 @@ const char *lookup_stub_name(unsigned stub)
 	return stub < STUBS_COUNT ? stubs[stub].name : "";
 }
 
-static enum function_kind stub_kind(unsigned stub)
+unsigned lookup_row(const char *exported)
+{
+	for (unsigned i = 0; i < FUNCTION_COUNT; i++)
+		if (!strcmp(functions[i].name, exported))
+			return i + 1;
+	return 0;
+}
+
+static struct effect stub_effect(unsigned stub)
 {
 	if (stub < STUBS_ROWS)
-		return functions[stub - 1].kind;
-	return stub < STUBS_COUNT ? stubs[stub].kind : FLUSHES;
+		return functions[stub - 1].effect;
+	return stub < STUBS_COUNT ? stubs[stub].effect : (struct effect){FLUSHES, RETURNS};
+}
+
+/* Whether something is to be done before it also where nothing was put off. */
+static bool is_always_told(struct effect effect)
+{
+	return effect.kind > FLUSHES || (effect.memory > LEAVES && process_wants(TRY_POOL));
 }
 
 void *try_resolve(unsigned stub)
@@ -83,7 +104,7 @@ void *try_resolve(unsigned stub)
 
 	if (process_is_wanted())
 		process_start();
-	try_always[stub] = process_is_wanted() && functions[stub - 1].kind > FLUSHES;
+	try_always[stub] = process_is_wanted() && is_always_told(functions[stub - 1].effect);
 	__atomic_store_n(&try_targets[stub], found ? found : (void *)not_found, __ATOMIC_RELEASE);
 	if (try_always[stub])
 		try_before(stub);
@@ -92,7 +113,10 @@ void *try_resolve(unsigned stub)
 
 void *try_before(unsigned stub)
 {
-	deferred_before(stub, stub_kind(stub));
+	struct effect effect = stub_effect(stub);
+
+	deferred_before(stub, effect.kind);
+	pool_before(effect.memory);
 	if (try_targets[stub] == (void *)try_unresolved)
 		return try_resolve(stub);
 	return try_targets[stub];
@@ -107,29 +131,34 @@ static bool is_version_of(const char *exported, const char *name, size_t length)
 }
 
 /* Of a function that is in no row: what begins a capture cannot be followed. */
-static enum function_kind kind_of_unknown(const char *name)
+static struct effect effect_of_unknown(const char *name)
 {
-	return strstr(name, "Capture") ? STOPS : FLUSHES;
+	return strstr(name, "Capture") ? (struct effect){STOPS, ENDS}
+				       : (struct effect){FLUSHES, RETURNS};
 }
 
 /* Which of its versions cuGetProcAddress gave is not known: what all of them need. */
-static enum function_kind kind_of_versions(const char *name)
+static struct effect effect_of_versions(const char *name)
 {
 	size_t length = strlen(name);
-	enum function_kind kind = HANDLED;
+	struct effect effect = {HANDLED, LEAVES};
 	bool is_known = false;
 
 	for (size_t i = 0; i < FUNCTION_COUNT; i++)
 		if (is_version_of(functions[i].name, name, length)) {
+			const struct effect *one = &functions[i].effect;
+
 			is_known = true;
-			kind = functions[i].kind > kind ? functions[i].kind : kind;
+			effect.kind = one->kind > effect.kind ? one->kind : effect.kind;
+			effect.memory = one->memory > effect.memory ? one->memory : effect.memory;
 		}
 	if (!is_known)
-		return kind_of_unknown(name);
-	return kind == HANDLED ? FLUSHES : kind;
+		return effect_of_unknown(name);
+	effect.kind = effect.kind == HANDLED ? FLUSHES : effect.kind;
+	return effect;
 }
 
-static unsigned take_stub(const char *name, enum function_kind kind, void *real)
+static unsigned take_stub(const char *name, struct effect effect, void *real)
 {
 	unsigned stub;
 
@@ -138,28 +167,29 @@ static unsigned take_stub(const char *name, enum function_kind kind, void *real)
 			return stub;
 	if (stub == STUBS_COUNT)
 		return 0;
-	stubs[stub] = (struct stub){.name = strdup(name), .kind = kind};
+	stubs[stub] = (struct stub){.name = strdup(name), .effect = effect};
 	if (!stubs[stub].name)
 		return 0;
 	try_targets[stub] = real;
-	try_always[stub] = kind > FLUSHES;
+	try_always[stub] = is_always_told(effect);
 	stubs_used++;
 	return stub;
 }
 
 /* In front of real; where there are no stubs left nothing is put off any more. */
-static void *stub_for(const char *name, enum function_kind kind, void *real)
+static void *stub_for(const char *name, struct effect effect, void *real)
 {
 	unsigned stub;
 
-	if (kind == ASKS)
+	if (effect.kind == ASKS && effect.memory == LEAVES)
 		return real;
 	pthread_mutex_lock(&stubs_lock);
-	stub = take_stub(name, kind, real);
+	stub = take_stub(name, effect, real);
 	pthread_mutex_unlock(&stubs_lock);
 	if (stub)
 		return stubs_address(stub);
 	deferred_stop(TRY_NO_MEMORY);
+	pool_before(ENDS);
 	return real;
 }
 
@@ -183,7 +213,7 @@ static void *replace_by_version(const char *name, int version, bool is_per_threa
 		    (!has_two || handler->is_per_thread == is_per_thread))
 			return handler->function;
 	}
-	return stub_for(name, kind_of_versions(name), real);
+	return stub_for(name, effect_of_versions(name), real);
 }
 
 /* dlsym found real, by the very name that the driver exports. */
@@ -194,8 +224,8 @@ static void *replace_exported(const char *name, void *real)
 			return handlers[i].function;
 	for (size_t i = 0; i < FUNCTION_COUNT; i++)
 		if (!strcmp(functions[i].name, name))
-			return stub_for(name, functions[i].kind, real);
-	return stub_for(name, kind_of_unknown(name), real);
+			return stub_for(name, functions[i].effect, real);
+	return stub_for(name, effect_of_unknown(name), real);
 }
 
 static bool is_driver_name(const char *name)

@@ -8,6 +8,7 @@
 
 #include "counts.h"
 #include "deferred.h"
+#include "pool.h"
 
 static bool is_wanted[TRY_STRATEGY_COUNT];
 static bool is_any_wanted, is_stubborn;
@@ -55,6 +56,7 @@ static void forked(void)
 {
 	self = getpid();
 	deferred_forked();
+	pool_forked();
 }
 
 static void start(void)

@@ -1,5 +1,5 @@
 /*
- * queue.h - a launch that was put off, with copies of its parameters.
+ * queue.h - a launch, a memset or a copy that was put off, with copies of its parameters.
  */
 #ifndef ROOFLINE_TRY_QUEUE_H
 #define ROOFLINE_TRY_QUEUE_H
@@ -11,14 +11,10 @@
 #define QUEUE_BYTES (256 * 1024)
 
 struct item {
-	struct kernel *kernel;
+	struct kernel *kernel; /* or what stands for a memset or a copy (work.h) */
 	CUstream stream;
 	struct shape shape;
 	const unsigned char
 		*parameters; /* kernel->parameter_bytes of them, as the kernel sees them */
 };
-
-/* Where each parameter lies, as launches and nodes of graphs take them; valid until the next call. */
-void **item_parameters(const struct item *item);
-
 #endif

@@ -11,11 +11,11 @@
 #define STUBS_LOOKED_UP 4096
 #define STUBS_LOOKED_UP_TEXT "4096"
 
-#define STUBS_ONE(name, kind) +1
+#define STUBS_ONE(name, kind, memory) +1
 /* Number 0 is none. */
 enum { STUBS_ROWS = 1 TRY_FUNCTIONS(STUBS_ONE), STUBS_COUNT = STUBS_ROWS + STUBS_LOOKED_UP };
 
-/* By stub: where it goes on, and whether try_before() is called although nothing was put off. */
+/* By stub: where it goes on, and whether try_before() is called also where nothing was put off. */
 extern void *try_targets[STUBS_COUNT];
 extern unsigned char try_always[STUBS_COUNT];
 

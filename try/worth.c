@@ -5,27 +5,36 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "clock.h"
 
 enum {
-	/* A launch takes 2 to 2.5 us; where the program itself takes several times as long a graph can save little. */
-	SLOW_NS = 8000,
-	LAUNCH_NS = 2500,
-	LONGEST_INTERVAL_NS = 20000, /* longer ones are waits */
+	/* What a launch takes until it was measured here: 2 to 2.5 us on the host of an H200 (tests/gpu/many_launches.cu). */
+	FIRST_LAUNCH_NS = 2500,
+	/* Where the program itself takes longer than so many launches from one to the next, a graph, which can save no more than
+	 * the launch, makes it at most a quarter faster; and while launches are put off the GPU has nothing to do. */
+	SLOW_LAUNCHES = 3,
+	LONGEST_INTERVAL_LAUNCHES = 8, /* longer ones are waits */
+	LAUNCH_RISE =
+		64, /* the shortest launch counts; from one to the next it is forgotten by this part */
 	SMOOTHING = 32,
-	/* A stretch is at least so long, from a call to one of the same function, or at most so long to one of any other. */
+	/* A stretch that is compared is long against what the clock takes (20 ns), and lasts until the function is called again
+	 * with which it began; where that does not happen until any other one is called. */
 	STRETCH_NS = 1000000,
 	LONGEST_NS = 10000000,
-	/* After so many single launches they are passed on, so often; then it is looked again, at so many. */
+	/* So many times a wait, or a launch in another stream, followed a single launch: launches are passed on without looking, PASSED_ON of them.  Then
+	 * SINGLES_AGAIN of them are put off again, to see whether the program does something else now. */
 	SINGLES = 32,
 	SINGLES_AGAIN = 8,
 	PASSED_ON = 1000,
-	TRIED_STRETCHES = 9, /* to one without */
+	/* One stretch of ten is without, once it is known to pay fewer and fewer, down to one of TRIED_MOST: what comparing costs
+	 * is then below what can be measured. */
+	TRIED_STRETCHES = 9,
 	TRIED_MOST = 500,
-	LAUNCHES_LEAST = 8,
-	KEPT = 31,
+	LAUNCHES_LEAST = 8, /* in a stretch, or it says nothing of launches */
+	KEPT = 31,	    /* stretches of which the median is taken */
 	KEPT_LEAST = 5,
-	GAIN_LEAST_PERCENT = 1
+	GAIN_LEAST_PERCENT = 1 /* medians of so many stretches differ by less by chance */
 };
 
 struct stretches {
@@ -36,34 +45,39 @@ struct stretches {
 static struct state {
 	uint64_t last_ns; /* 0: the program waited since the last launch */
 	uint64_t interval_ns;
+	uint64_t launch_ns;	 /* what the driver takes for one */
+	uint64_t last_launch_ns; /* what it took for the last one; 0: that was put off */
 	uint64_t start_ns, launches;
 	unsigned stub; /* with which the stretch began */
 	bool is_bare, is_slow;
 	unsigned singles, passed_on;
 	unsigned tried_since_bare, tried_most;
 	struct stretches tried, bare;
-} state = {.tried_most = TRIED_STRETCHES};
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
+} state = {.tried_most = TRIED_STRETCHES, .launch_ns = FIRST_LAUNCH_NS};
 
 /* From one launch to the next, without what the launch itself takes. */
 static void measure_interval(uint64_t now)
 {
-	uint64_t interval = now - state.last_ns,
-		 launch = state.is_bare || state.is_slow ? LAUNCH_NS : 0;
+	uint64_t interval = now - state.last_ns, launch = state.last_launch_ns,
+		 longest = LONGEST_INTERVAL_LAUNCHES * state.launch_ns;
 
+	state.last_launch_ns = 0;
 	if (!state.last_ns)
 		return;
-	interval = interval > LONGEST_INTERVAL_NS ? LONGEST_INTERVAL_NS : interval;
 	interval = interval > launch ? interval - launch : 0;
+	interval = interval > longest ? longest : interval;
 	state.interval_ns += interval / SMOOTHING;
 	state.interval_ns -= state.interval_ns / SMOOTHING;
+}
+
+/* Longer ones than the shortest wait for the GPU to take them. */
+void worth_note_launch(uint64_t took_ns, bool is_kernel)
+{
+	uint64_t most = state.launch_ns + state.launch_ns / LAUNCH_RISE;
+
+	if (is_kernel)
+		state.launch_ns = took_ns < most ? took_ns : most;
+	state.last_launch_ns = took_ns;
 }
 
 void worth_of_run(unsigned launches)
@@ -71,7 +85,7 @@ void worth_of_run(unsigned launches)
 	state.singles = launches == 1 ? state.singles + 1 : 0;
 }
 
-/* Each launch is followed by a wait or a copy: there is nothing to put together. */
+/* Each launch is followed by a wait, a copy, or a launch in another stream: there is nothing to put together. */
 static bool are_single(void)
 {
 	if (state.singles < SINGLES)
@@ -95,7 +109,7 @@ static void give_up_bare(uint64_t now)
 
 enum worth worth_of_launch(void)
 {
-	uint64_t now = now_ns();
+	uint64_t now = clock_ns();
 
 	if (process_is_stubborn())
 		return WORTH_IT;
@@ -105,7 +119,7 @@ enum worth worth_of_launch(void)
 	state.launches++;
 	if (state.is_bare)
 		return WORTH_COMPARING;
-	state.is_slow = state.interval_ns > SLOW_NS;
+	state.is_slow = state.interval_ns > SLOW_LAUNCHES * state.launch_ns;
 	if (are_single())
 		return WORTH_SLOW_PROGRAM;
 	return state.is_slow ? WORTH_SLOW_PROGRAM : WORTH_IT;
@@ -167,7 +181,7 @@ static void end_stretch(uint64_t passed_ns)
 
 bool worth_at_boundary(unsigned stub)
 {
-	uint64_t now = now_ns(), passed_ns = now - state.start_ns;
+	uint64_t now = clock_ns(), passed_ns = now - state.start_ns;
 
 	if (process_is_stubborn())
 		return false;
@@ -184,5 +198,5 @@ bool worth_at_boundary(unsigned stub)
 
 void worth_reset(void)
 {
-	state = (struct state){.tried_most = TRIED_STRETCHES};
+	state = (struct state){.tried_most = TRIED_STRETCHES, .launch_ns = FIRST_LAUNCH_NS};
 }

@@ -8,13 +8,17 @@
 #define ROOFLINE_TRY_WORTH_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum worth { WORTH_IT, WORTH_COMPARING, WORTH_SLOW_PROGRAM };
 
 /* At each launch: whether it may be put off, or why not. */
 enum worth worth_of_launch(void);
 
-/* So many launches had been put off when the program called something else. */
+/* The driver took so long for a launch that was passed on: of a kernel, or a memset or a copy. */
+void worth_note_launch(uint64_t took_ns, bool is_kernel);
+
+/* So many launches of one stream had been put off when the program called something else, or launched in another. */
 void worth_of_run(unsigned launches);
 
 /* The program waits, copies or asks, through this stub.  True: it was found not to pay, for good. */

@@ -47,24 +47,25 @@ static bool is_keepable(const struct trial *trial)
 	return trial->results < TRIAL_UNKNOWN && trial->measured.speedup > 1 && !trial->is_noise;
 }
 
-static const char *why_gate_fails(const struct trial *trial, const struct try_options *options)
+static bool tell_gate(const struct trial *trial, const struct try_options *options)
 {
+	const char *const who = TRY_WHO ": gate not met: ";
+
 	if (trial->results == TRIAL_DIFFERENT)
-		return "the results differ";
-	if (trial->results == TRIAL_UNKNOWN)
-		return "whether the results are equal is not known";
-	if (trial->measured.speedup < options->least_speedup)
-		return "the speedup is below";
-	return NULL;
+		fprintf(stderr, "%sthe results differ\n", who);
+	else if (trial->results == TRIAL_UNKNOWN)
+		fprintf(stderr, "%swhether the results are equal is not known\n", who);
+	else if (trial->measured.speedup < options->least_speedup)
+		fprintf(stderr, "%sthe measured speedup is %.4gx, and %.4gx was asked for\n", who,
+			trial->measured.speedup, options->least_speedup);
+	else
+		return true;
+	return false;
 }
 
 static int exit_code_of(const struct trial *trial, const struct try_options *options)
 {
-	const char *why = options->is_gated ? why_gate_fails(trial, options) : NULL;
-
-	if (why)
-		fprintf(stderr, TRY_WHO ": gate not met: %s\n", why);
-	return why ? EXIT_GATE : EXIT_OK;
+	return options->is_gated && !tell_gate(trial, options) ? EXIT_GATE : EXIT_OK;
 }
 
 /* ---- the command ---- */

@@ -13,7 +13,6 @@
 #include "base/paths.h"
 #include "base/temporary.h"
 #include "cmd/record_run.h"
-#include "trial/mask.h"
 
 /* Longer than that a program with a strategy is taken to hang. */
 #define MOST_TIMES 3
@@ -41,17 +40,6 @@ static int find_library(struct try_bench *bench, struct err *err)
 	return 0;
 }
 
-static int make_folder(struct try_bench *bench, struct err *err)
-{
-	int rc;
-
-	strcpy(bench->folder, "/tmp/rooflinectl-try-XXXXXX");
-	rc = temporary_make_folder(bench->folder);
-	if (rc < 0)
-		*bench->folder = '\0';
-	return rc < 0 ? err_set(err, rc, "/tmp: cannot make a folder: %s", strerror(-rc)) : 0;
-}
-
 static int add_channels(struct try_bench *bench)
 {
 	const struct try_options *options = bench->options;
@@ -76,7 +64,7 @@ int try_bench_open(struct try_bench *bench, const struct try_options *options, s
 	*bench = (struct try_bench){.options = options, .trial = trial};
 	rc = find_library(bench, err);
 	if (rc == 0)
-		rc = make_folder(bench, err);
+		rc = temporary_make_work_folder(bench->folder, sizeof(bench->folder), err);
 	if (rc == 0 && add_channels(bench) < 0)
 		rc = err_set(err, -ENOMEM, "out of memory");
 	return rc;
@@ -137,22 +125,10 @@ static int run_program(struct try_bench *bench, int side, struct quiet_run *run,
 
 /* ---- what it wrote ---- */
 
-static int read_text(struct trial_text *text, int file)
+static int read_text(const struct try_bench *bench, struct trial_text *text, int file)
 {
-	struct stat status;
-	ssize_t length = 0;
-
-	if (fstat(file, &status) < 0)
-		return -EIO;
-	*text = (struct trial_text){.bytes = malloc((size_t)status.st_size + 1)};
-	if (!text->bytes)
-		return -ENOMEM;
-	while (text->length < (size_t)status.st_size &&
-	       (length = pread(file, text->bytes + text->length,
-			       (size_t)status.st_size - text->length, (off_t)text->length)) > 0)
-		text->length += (size_t)length;
-	text->bytes[text->length] = '\0';
-	return length < 0 ? -EIO : 0;
+	return trial_text_read(text, file, bench->options->masks, bench->options->mask_count,
+			       TRIAL_MOST_KEPT_BYTES);
 }
 
 /* The last line with something in it. */
@@ -162,7 +138,8 @@ static void tell_last_line(const struct quiet_run *run, char *line, size_t size)
 	size_t end, begin;
 
 	*line = '\0';
-	if (read_text(&text, run->errors) == 0) {
+	if (trial_text_read(&text, run->errors, NULL, 0, TRIAL_MOST_KEPT_BYTES) == 0 &&
+	    text.bytes) {
 		end = text.length;
 		while (end && strchr(" \t\r\n", text.bytes[end - 1]))
 			end--;
@@ -173,7 +150,7 @@ static void tell_last_line(const struct quiet_run *run, char *line, size_t size)
 		if (end > begin)
 			(void)format_text(line, size, text.bytes + begin, size / 4);
 	}
-	free(text.bytes);
+	trial_text_free(&text);
 }
 
 static struct try_end end_of(const struct quiet_run *run)
@@ -192,16 +169,19 @@ static struct try_end end_of(const struct quiet_run *run)
 	return end;
 }
 
+static void show_file(int file)
+{
+	char block[4096];
+	ssize_t length;
+
+	for (off_t at = 0; (length = pread(file, block, sizeof(block), at)) > 0; at += length)
+		fwrite(block, 1, (size_t)length, stderr);
+}
+
 static void show(const struct quiet_run *run)
 {
-	struct trial_text text = {0};
-
-	for (int i = 0; i < 2; i++) {
-		if (read_text(&text, i ? run->errors : run->output) == 0)
-			fwrite(text.bytes, 1, text.length, stderr);
-		free(text.bytes);
-		text.bytes = NULL;
-	}
+	show_file(run->output);
+	show_file(run->errors);
 }
 
 /* Of a file before and after a run: whether the run wrote it. */
@@ -212,8 +192,8 @@ static bool is_written(const struct stat *before, const struct stat *after)
 	       before->st_ctim.tv_nsec != after->st_ctim.tv_nsec;
 }
 
-static int read_file(struct trial_text *text, const char *path, const struct stat *before,
-		     struct err *err)
+static int read_file(struct try_bench *bench, struct trial_text *text, const char *path,
+		     const struct stat *before, struct err *err)
 {
 	struct stat after;
 	int file, rc;
@@ -224,22 +204,16 @@ static int read_file(struct trial_text *text, const char *path, const struct sta
 	rc = path_open_file(&file, path);
 	if (rc < 0)
 		return err_set(err, rc, "--compare %s: %s", path, path_problem(rc));
-	rc = read_text(text, file);
+	rc = read_text(bench, text, file);
 	close(file);
 	return rc < 0 ? err_set(err, rc, "--compare %s: cannot read: %s", path, strerror(-rc)) : 0;
 }
 
-static int keep_text(struct try_bench *bench, struct trial_channel *channel, int side,
-		     struct trial_text *text, struct err *err)
+static void keep_text(struct trial_channel *channel, int side, struct trial_text *text)
 {
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < bench->options->mask_count; i++)
-		rc = trial_mask(text, &bench->options->masks[i]);
-	if (!text->bytes && side == TRIAL_TRIED)
+	if (!trial_text_is_there(text) && side == TRIAL_TRIED)
 		channel->is_missing = true;
 	trial_add_text(channel, side, text);
-	return rc < 0 ? err_set(err, rc, "out of memory") : 0;
 }
 
 /* What the file was like before is of no account where the run did not write it. */
@@ -247,13 +221,15 @@ static int keep_file(struct try_bench *bench, struct trial_channel *channel, int
 		     const struct stat *before, struct err *err)
 {
 	struct trial_text text;
-	int rc = read_file(&text, channel->name, before, err);
+	int rc = read_file(bench, &text, channel->name, before, err);
 
-	if (rc == 0 && !text.bytes && side == TRIAL_BARE)
+	if (rc == 0 && !trial_text_is_there(&text) && side == TRIAL_BARE)
 		rc = err_set(err, -ENOENT, "--compare %s: the program does not write it",
 			     channel->name);
 	if (rc == 0)
-		rc = keep_text(bench, channel, side, &text, err);
+		keep_text(channel, side, &text);
+	else
+		trial_text_free(&text);
 	return rc;
 }
 
@@ -261,11 +237,14 @@ static int keep_stream(struct try_bench *bench, struct trial_channel *channel, i
 		       struct err *err)
 {
 	struct trial_text text = {0};
-	int rc = read_text(&text, file);
+	int rc = read_text(bench, &text, file);
 
-	if (rc < 0)
+	if (rc < 0) {
+		trial_text_free(&text);
 		return err_set(err, rc, "cannot read what the program printed: %s", strerror(-rc));
-	return keep_text(bench, channel, side, &text, err);
+	}
+	keep_text(channel, side, &text);
+	return 0;
 }
 
 static int keep_all(struct try_bench *bench, const struct quiet_run *run, int side,
@@ -359,13 +338,22 @@ int try_bench_run_once(struct try_bench *bench, int side, struct try_end *end, s
 	return rc;
 }
 
+/* A program's first run reads its files and compiles its kernels into caches: that is not to count against either side. */
 static int warm_up(struct try_bench *bench, struct err *err)
 {
-	struct try_end end;
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < bench->options->warm_ups; i++)
-		rc = try_bench_run_once(bench, TRIAL_BARE, &end, err);
+	for (size_t i = 0; rc == 0 && i < bench->options->warm_ups; i++) {
+		struct quiet_run run;
+		struct try_end end;
+
+		rc = run_program(bench, TRIAL_BARE, &run, err);
+		if (rc == 0) {
+			end = end_of(&run);
+			rc = check_end(bench, TRIAL_BARE, &run, &end, err);
+		}
+		quiet_run_close(&run);
+	}
 	return rc;
 }
 

@@ -2,7 +2,6 @@
 #include "cmd/try_options.h"
 
 #include <argp.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +10,7 @@
 #include "trial/trial.h"
 
 #define USUAL_REPEATS 3
+#define USUAL_WARM_UPS 1
 
 enum {
 	KEY_REPEATS = 'r',
@@ -38,10 +38,11 @@ static const struct argp_option option_table[] = {
 	TRY_STRATEGIES(STRATEGY_OPTION)
 #undef STRATEGY_OPTION
 		{"repeats", KEY_REPEATS, "N", 0,
-		 "run it so often bare, and as often with the strategy (3)", 2},
-	{"warmup", KEY_WARM_UP, "N", 0, "run it so often before, without taking the time (0)", 2},
+		 "measure N runs without the strategy and N with it (3)", 2},
+	{"warmup", KEY_WARM_UP, "N", 0,
+	 "before that, N runs without the strategy that are not measured (1)", 2},
 	{"timeout", KEY_TIMEOUT, "S", 0,
-	 "end a run that takes longer (without it those with the strategy alone: a minute beyond three times the longest bare one)",
+	 "end a run after S seconds (without this option: no limit without the strategy, and with it three times the longest run without plus a minute)",
 	 2},
 	{"input", KEY_INPUT, "FILE", 0, "what each run gets on stdin (nothing)", 2},
 	{"compare", KEY_COMPARE, "FILE", 0,
@@ -59,7 +60,7 @@ static const struct argp_option option_table[] = {
 	 "for predictions: roofs that 'rooflinectl ceilings' measured; without it those stored for the GPU, else its datasheet's",
 	 4},
 	{"gate", KEY_GATE, "SPEEDUP", OPTION_ARG_OPTIONAL,
-	 "exit code 3 when results differ, or the program is not so many times as fast (1)", 5},
+	 "exit with code 3 unless results are equal and the speedup is at least SPEEDUP (1)", 5},
 	{"keep", KEY_KEEP, NULL, 0, "also print the command line that has the strategy", 5},
 	OPTION_FORMAT("for people (the default), or for programs"),
 	{"show-output", KEY_SHOW, NULL, 0, "print on stderr what the program prints", 6},
@@ -83,28 +84,6 @@ const char *try_strategy_name(enum try_strategy strategy)
 }
 
 /* ---- values ---- */
-
-static double parse_number(const char *option, const char *text, double least, double most,
-			   struct argp_state *state)
-{
-	char *end;
-	double number = strtod(text, &end);
-
-	if (end == text || *end || !(number >= least) || number > most)
-		usage_fail(state, "--%s takes a number from %g to %g, not '%s'", option, least,
-			   most, text);
-	return number;
-}
-
-static size_t parse_count(const char *option, const char *text, double least,
-			  struct argp_state *state)
-{
-	double number = parse_number(option, text, least, TRIAL_MOST_REPEATS, state);
-
-	if (number != floor(number))
-		usage_fail(state, "--%s takes a whole number, not '%s'", option, text);
-	return (size_t)number;
-}
 
 static void add_file(struct try_options *options, const char *path, struct argp_state *state)
 {
@@ -159,18 +138,18 @@ static error_t parse_value(struct try_options *options, int key, const char *arg
 {
 	switch (key) {
 	case KEY_REPEATS:
-		options->repeats = parse_count("repeats", argument, 1, state);
+		options->repeats = usage_count(state, "repeats", argument, 1, TRIAL_MOST_REPEATS);
 		return 0;
 	case KEY_WARM_UP:
-		options->warm_ups = parse_count("warmup", argument, 0, state);
+		options->warm_ups = usage_count(state, "warmup", argument, 0, TRIAL_MOST_REPEATS);
 		return 0;
 	case KEY_TIMEOUT:
-		options->timeout_s = parse_number("timeout", argument, 1e-3, 1e9, state);
+		options->timeout_s = usage_number(state, "timeout", argument, 1e-3, 1e9);
 		return 0;
 	case KEY_GATE:
 		options->is_gated = true;
 		options->least_speedup =
-			argument ? parse_number("gate", argument, 0, 1e9, state) : 1;
+			argument ? usage_number(state, "gate", argument, 0, 1e9) : 1;
 		return 0;
 	case KEY_COMPARE:
 		add_file(options, argument, state);
@@ -207,8 +186,8 @@ static void finish(struct try_options *options, struct argp_state *state)
 {
 	join_strategies(options, state);
 	if (!options->command)
-		usage_fail(state,
-			   "no program given: " TRY_WHO " --graph [OPTION...] -- PROGRAM [ARG...]");
+		usage_fail(state, "no program given: " TRY_WHO
+				  " --STRATEGY [OPTION...] -- PROGRAM [ARG...]");
 	if (options->record && options->trace)
 		usage_fail(
 			state,
@@ -257,7 +236,9 @@ static const struct argp parser = {
 
 bool try_options_parse(struct try_options *options, int argc, char **argv)
 {
-	*options = (struct try_options){.repeats = USUAL_REPEATS, .write = try_write_text};
+	*options = (struct try_options){.repeats = USUAL_REPEATS,
+					.warm_ups = USUAL_WARM_UPS,
+					.write = try_write_text};
 	return usage_parse(&parser, argc, argv, ARGP_IN_ORDER, options) == 0;
 }
 

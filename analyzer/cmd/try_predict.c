@@ -106,21 +106,21 @@ int try_record(struct try_recordings *recordings, struct try_bench *bench, struc
 
 /* ---- the prediction ---- */
 
-static bool is_chosen(const struct technique *technique, const struct try_options *options)
+static void add_techniques(struct chosen_techniques *chosen, enum try_strategy strategy)
 {
-	for (int i = 0; technique->tried_by && i < TRY_STRATEGY_COUNT; i++)
-		if (options->is_chosen[i] &&
-		    !strcmp(technique->tried_by, try_strategy_name((enum try_strategy)i)))
-			return true;
-	return false;
+	for (int i = 0; i < TECHNIQUE_COUNT; i++)
+		if (techniques[i]->tried_by &&
+		    !strcmp(techniques[i]->tried_by, try_strategy_name(strategy)))
+			chosen->items[chosen->count++] = (enum technique_id)i;
 }
 
+/* The strategies of roofline/try.h from the last to the first: a graph, which is that, contains what the others leave. */
 static void choose_techniques(struct chosen_techniques *chosen, const struct try_options *options)
 {
 	*chosen = (struct chosen_techniques){.count = 0};
-	for (int i = 0; i < TECHNIQUE_COUNT; i++)
-		if (is_chosen(techniques[i], options))
-			chosen->items[chosen->count++] = (enum technique_id)i;
+	for (int i = TRY_STRATEGY_COUNT; i-- > 0;)
+		if (options->is_chosen[i])
+			add_techniques(chosen, (enum try_strategy)i);
 }
 
 /* "cuda_graph, pinned_memory", of those that change something; NULL without memory. */

@@ -87,28 +87,6 @@ static const struct argp_option option_table[] = {
 
 /* ---- values ---- */
 
-static double parse_number(const char *option, const char *text, double least, double most,
-			   struct argp_state *state)
-{
-	char *end;
-	double number = strtod(text, &end);
-
-	if (end == text || *end || !(number >= least) || number > most)
-		usage_fail(state, "--%s takes a number from %g to %g, not '%s'", option, least,
-			   most, text);
-	return number;
-}
-
-static size_t parse_count(const char *option, const char *text, double least, double most,
-			  struct argp_state *state)
-{
-	double number = parse_number(option, text, least, most, state);
-
-	if (number != floor(number))
-		usage_fail(state, "--%s takes a whole number, not '%s'", option, text);
-	return (size_t)number;
-}
-
 static void add_condition(struct tune_options *options, const char *text, struct argp_state *state)
 {
 	if (options->condition_count == TUNE_MOST_CONDITIONS)
@@ -162,24 +140,24 @@ static error_t parse_figure(struct tune_options *options, int key, const char *a
 
 	switch (key) {
 	case KEY_TRIALS:
-		settings->most_trials = parse_count("trials", argument, 1, 1e6, state);
+		settings->most_trials = usage_count(state, "trials", argument, 1, 1e6);
 		return 0;
 	case KEY_SECONDS:
-		settings->most_seconds = parse_number("seconds", argument, 1e-3, 1e9, state);
+		settings->most_seconds = usage_number(state, "seconds", argument, 1e-3, 1e9);
 		return 0;
 	case KEY_SEED:
-		settings->seed = (uint32_t)parse_count("seed", argument, 0, 1e9, state);
+		settings->seed = (uint32_t)usage_count(state, "seed", argument, 0, 1e9);
 		return 0;
 	case KEY_TOLERANCE:
-		settings->tolerance = parse_number("tolerance", argument, 0, 100, state) / 100;
+		settings->tolerance = usage_number(state, "tolerance", argument, 0, 100) / 100;
 		return 0;
 	case KEY_REPEATS:
 		settings->repeats =
-			(unsigned int)parse_count("repeats", argument, 0, TUNE_MOST_REPEATS, state);
+			(unsigned int)usage_count(state, "repeats", argument, 0, TUNE_MOST_REPEATS);
 		return 0;
 	case KEY_TIMEOUT:
 		options->trial_timeout_s =
-			parse_number("trial-timeout", argument, 1e-3, 1e9, state);
+			usage_number(state, "trial-timeout", argument, 1e-3, 1e9);
 		return 0;
 	default:
 		return parse_flag(options, key);

@@ -54,6 +54,7 @@ static const struct column channel_columns[] = {
 	{FIELD_AS("varying_count", struct trial_channel, difference.varying_count)},
 	GROUP("first", NULL, struct trial_channel, difference.first, lines_columns),
 	GROUP("varying", NULL, struct trial_channel, difference.varying, lines_columns),
+	{FIELD_AS("suggested_ignore", struct trial_channel, difference.suggested_mask)},
 	{0}};
 
 static const void *channel_at(const struct row *parent, size_t index)

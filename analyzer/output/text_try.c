@@ -9,18 +9,6 @@
 
 #define MOST_CAUSES 6
 
-/* 3.91x, 128x */
-static struct figure speedup_figure(double speedup)
-{
-	struct figure figure;
-
-	if (speedup > 0)
-		snprintf(figure.text, sizeof(figure.text), "%.*fx", speedup < 100 ? 2 : 0, speedup);
-	else
-		snprintf(figure.text, sizeof(figure.text), "-");
-	return figure;
-}
-
 static void put_label(const struct page *page, const char *label)
 {
 	fprintf(page->out, "  %-10s ", label);
@@ -42,12 +30,12 @@ static void put_speedup(struct page *page, const struct trial *trial)
 	const struct trial_ratio *measured = &trial->measured;
 
 	put_label(page, "speedup");
-	fprintf(page->out, "%9s", speedup_figure(measured->speedup).text);
+	fprintf(page->out, "%9s", format_speedup(measured->speedup).text);
 	if (!(measured->speedup > 0))
 		fputs("  the runs cannot be compared\n", page->out);
 	else
 		fprintf(page->out, "  %s to %s of single runs%s\n",
-			speedup_figure(measured->low).text, speedup_figure(measured->high).text,
+			format_speedup(measured->low).text, format_speedup(measured->high).text,
 			trial->is_noise ? ": no difference beyond noise" : "");
 }
 
@@ -113,6 +101,16 @@ static void put_lines(struct page *page, const struct trial_lines *lines, const 
 	put_line(page, other, lines->other);
 }
 
+/* Of texts that are too large to be kept. */
+static const char *whole_text(enum trial_match match)
+{
+	if (match == TRIAL_EQUAL)
+		return "equal, by a hash of all of it";
+	if (match == TRIAL_DIFFERENT)
+		return "different, by a hash of all of it: it is too large to tell where";
+	return "bare runs differ themselves, and it is too large to tell where";
+}
+
 static void describe(const struct trial_channel *channel, char *text, size_t size)
 {
 	const struct trial_difference *difference = &channel->difference;
@@ -120,6 +118,8 @@ static void describe(const struct trial_channel *channel, char *text, size_t siz
 
 	if (channel->is_missing)
 		snprintf(text, size, "different: not written with the strategy");
+	else if (difference->is_whole)
+		snprintf(text, size, "%s", whole_text(difference->match));
 	else if (difference->match == TRIAL_DIFFERENT)
 		snprintf(text, size, "different, first in line %s",
 			 format_count(difference->first.number).text);
@@ -142,6 +142,18 @@ static void describe(const struct trial_channel *channel, char *text, size_t siz
 		snprintf(text, size, "nothing was written");
 }
 
+static void put_suggestion(struct page *page, const char *mask)
+{
+	char text[768];
+
+	snprintf(
+		text, sizeof(text),
+		"these lines differ only in numbers, first in one that looks like a time; if it is "
+		"one, leave it out: --ignore '%s'",
+		mask);
+	page_wrap(page, "      ", text, 6);
+}
+
 static void put_channel(struct page *page, const struct trial_channel *channel)
 {
 	const struct trial_difference *difference = &channel->difference;
@@ -157,6 +169,8 @@ static void put_channel(struct page *page, const struct trial_channel *channel)
 		put_lines(page, &difference->first, "bare", "tried");
 	else
 		put_lines(page, &difference->varying, "bare", "bare");
+	if (difference->suggested_mask)
+		put_suggestion(page, difference->suggested_mask);
 }
 
 /* Where nothing differs on stderr, or nothing is there, that is of no interest. */
@@ -188,11 +202,18 @@ static const struct reach_row {
 	const char *label, *meaning;
 } reach_rows[] = {
 	{TRY_LAUNCHES_DEFERRED, TRY_LAUNCHES_SEEN, "put off", "launches of kernels were put off"},
-	{TRY_GRAPH_NODES, TRY_COUNT_COUNT, "in graphs", "launches went to the GPU in graphs"},
+	{TRY_MEMORY_DEFERRED, TRY_MEMORY_SEEN, "memory",
+	 "memsets and copies on the GPU were put off"},
+	{TRY_GRAPH_NODES, TRY_COUNT_COUNT, "in graphs", "of all these went to the GPU in graphs"},
 	{TRY_GRAPH_LAUNCHES, TRY_COUNT_COUNT, "graphs", "launches of graphs"},
 	{TRY_INSTANTIATED, TRY_COUNT_COUNT, "made", "graphs were made"},
 	{TRY_NODES_SET, TRY_GRAPH_NODES, "updated",
 	 "nodes of graphs had other parameters than before"},
+	{TRY_FREES_KEPT, TRY_FREES_SEEN, "kept", "times memory was kept when it was freed"},
+	{TRY_ALLOCATIONS_REUSED, TRY_ALLOCATIONS_SEEN, "reused",
+	 "allocations got memory that was kept"},
+	{TRY_BLOCKS_RETURNED, TRY_COUNT_COUNT, "given back",
+	 "blocks of memory that was kept were given back to the driver"},
 	{TRY_TIMER_FLUSHES, TRY_COUNT_COUNT, "timer",
 	 "times nothing was called for a while, and all was given to the GPU"},
 };
@@ -275,9 +296,9 @@ static void put_prediction_row(const struct page *page, const char *label,
 		return;
 	if (measured > 0)
 		snprintf(error, sizeof(error), "%+.1f%%", 100 * (expected - measured) / measured);
-	fprintf(page->out, "  %-22s %9s %9s %9s  %s to %s\n", label, speedup_figure(expected).text,
-		speedup_figure(measured).text, error, speedup_figure(predicted->low).text,
-		speedup_figure(predicted->high).text);
+	fprintf(page->out, "  %-22s %9s %9s %9s  %s to %s\n", label, format_speedup(expected).text,
+		format_speedup(measured).text, error, format_speedup(predicted->low).text,
+		format_speedup(predicted->high).text);
 }
 
 static void put_prediction_heads(struct page *page)

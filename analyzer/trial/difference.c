@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trial/mask.h"
+
 #define SHOWN_BYTES 400 /* of a line */
 
 const char *trial_match_key(enum trial_match match)
@@ -226,10 +228,10 @@ static int open_comparing(struct comparing *comparing, struct trial_difference *
 			  size_t bare_count, size_t count)
 {
 	*comparing = (struct comparing){.out = out,
-					.texts = calloc(count, sizeof(*comparing->texts)),
-					.lines = calloc(count, sizeof(*comparing->lines)),
-					.in_lines = calloc(count, sizeof(*comparing->in_lines)),
-					.words = calloc(count, sizeof(*comparing->words)),
+					.texts = calloc(count + 1, sizeof(*comparing->texts)),
+					.lines = calloc(count + 1, sizeof(*comparing->lines)),
+					.in_lines = calloc(count + 1, sizeof(*comparing->in_lines)),
+					.words = calloc(count + 1, sizeof(*comparing->words)),
 					.bare_count = bare_count,
 					.count = count};
 	return comparing->texts && comparing->lines && comparing->in_lines && comparing->words
@@ -245,6 +247,39 @@ static void close_comparing(struct comparing *comparing)
 	free(comparing->words);
 }
 
+static bool is_any_hashed(const struct trial_text *texts, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (texts[i].is_hashed)
+			return true;
+	return false;
+}
+
+static bool are_same(const struct trial_text *first, const struct trial_text *texts, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!trial_text_is_same(first, &texts[i]))
+			return false;
+	return true;
+}
+
+static void compare_whole(struct trial_difference *out, const struct trial_text *bare,
+			  size_t bare_count, const struct trial_text *tried, size_t tried_count)
+{
+	out->is_whole = true;
+	if (!are_same(bare, bare, bare_count))
+		out->match = TRIAL_UNKNOWN;
+	else if (!are_same(bare, tried, tried_count))
+		out->match = TRIAL_DIFFERENT;
+}
+
+static int suggest_mask(struct trial_difference *out)
+{
+	if (out->match == TRIAL_DIFFERENT && out->first.one && out->first.other)
+		return trial_suggest_mask(&out->suggested_mask, out->first.one, out->first.other);
+	return 0;
+}
+
 int trial_compare(struct trial_difference *out, const struct trial_text *bare, size_t bare_count,
 		  const struct trial_text *tried, size_t tried_count)
 {
@@ -252,11 +287,17 @@ int trial_compare(struct trial_difference *out, const struct trial_text *bare, s
 	int rc;
 
 	*out = (struct trial_difference){0};
+	if (is_any_hashed(bare, bare_count) || is_any_hashed(tried, tried_count)) {
+		compare_whole(out, bare, bare_count, tried, tried_count);
+		return 0;
+	}
 	rc = open_comparing(&comparing, out, bare_count, bare_count + tried_count);
 	for (size_t i = 0; rc == 0 && i < bare_count + tried_count; i++)
 		comparing.texts[i] = reader_of(i < bare_count ? &bare[i] : &tried[i - bare_count]);
 	if (rc == 0)
 		rc = compare_lines(&comparing);
+	if (rc == 0)
+		rc = suggest_mask(out);
 	close_comparing(&comparing);
 	return rc;
 }
@@ -271,5 +312,6 @@ void trial_difference_free(struct trial_difference *difference)
 {
 	free_lines(&difference->first);
 	free_lines(&difference->varying);
+	free(difference->suggested_mask);
 	*difference = (struct trial_difference){0};
 }

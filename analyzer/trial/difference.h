@@ -12,12 +12,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-
-/* What one run wrote; bytes NULL: nothing, for the file is not there. */
-struct trial_text {
-	char *bytes; /* owned */
-	size_t length;
-};
+#include "trial/text.h"
 
 /* Whether what was written is equal; the worse the further down.  MATCH(constant, key of JSON) */
 #define TRIAL_MATCHES(MATCH)                                                                   \
@@ -42,8 +37,10 @@ struct trial_difference {
 	enum trial_match match;
 	struct trial_lines first;   /* TRIAL_DIFFERENT: of a bare run and one with the strategy */
 	struct trial_lines varying; /* of two bare runs, where they differ */
-	uint64_t line_count;	    /* of the first bare run */
-	uint64_t varying_count;	    /* lines in which bare runs differ by words */
+	bool is_whole; /* texts are too large to be kept: where they differ is not known */
+	char *suggested_mask; /* owned; TRIAL_DIFFERENT and lines differ by numbers alone, first by a time: for --ignore */
+	uint64_t line_count;	/* of the first bare run */
+	uint64_t varying_count; /* lines in which bare runs differ by words */
 };
 
 /* Compares; there is at least one of each.  Returns 0 or -ENOMEM; the caller frees with trial_difference_free, also

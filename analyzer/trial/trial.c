@@ -56,7 +56,7 @@ void trial_add_text(struct trial_channel *channel, int side, struct trial_text *
 	*kept = *text;
 	*text = (struct trial_text){0};
 	if (is_first(channel, kept) || !kept->bytes || !first->bytes ||
-	    kept->length != first->length || memcmp(kept->bytes, first->bytes, kept->length) != 0)
+	    !trial_text_is_same(kept, first))
 		return;
 	free(kept->bytes);
 	*kept = *first;

@@ -15,19 +15,20 @@
 #define TRY_LIBRARY "librooflinetry.so"
 
 /* VARIABLE(constant, name, meaning) */
-#define TRY_VARIABLES(VARIABLE)                                                      \
-	VARIABLE(TRY_ENV_STRATEGIES, "ROOFLINE_TRY", "strategies, by commas: graph") \
-	VARIABLE(TRY_ENV_ALWAYS, "ROOFLINE_TRY_ALWAYS",                              \
-		 "1: it does not step aside where it does not pay, for tests")       \
-	VARIABLE(TRY_ENV_OUTPUT, "ROOFLINE_TRY_OUTPUT",                              \
+#define TRY_VARIABLES(VARIABLE)                                                           \
+	VARIABLE(TRY_ENV_STRATEGIES, "ROOFLINE_TRY", "strategies, by commas: graph,pool") \
+	VARIABLE(TRY_ENV_ALWAYS, "ROOFLINE_TRY_ALWAYS",                                   \
+		 "1: it does not step aside where it does not pay, for tests")            \
+	VARIABLE(TRY_ENV_OUTPUT, "ROOFLINE_TRY_OUTPUT",                                   \
 		 "each process writes what was reached into this file, a dot and its id")
 
 #define TRY_CONSTANT(constant, name, meaning) constant,
 enum try_variable { TRY_VARIABLES(TRY_CONSTANT) TRY_VARIABLE_COUNT };
 
-/* STRATEGY(constant, name, meaning) */
-#define TRY_STRATEGIES(STRATEGY) \
-	STRATEGY(TRY_GRAPH, "graph", "launches that come again as CUDA graphs")
+/* STRATEGY(constant, name, meaning).  Predictions apply them from the last to the first. */
+#define TRY_STRATEGIES(STRATEGY)                                                \
+	STRATEGY(TRY_GRAPH, "graph", "launches that come again as CUDA graphs") \
+	STRATEGY(TRY_POOL, "pool", "freed memory is kept for the next allocation of its size")
 
 enum try_strategy { TRY_STRATEGIES(TRY_CONSTANT) TRY_STRATEGY_COUNT };
 
@@ -35,14 +36,24 @@ enum try_strategy { TRY_STRATEGIES(TRY_CONSTANT) TRY_STRATEGY_COUNT };
 #define TRY_COUNTS(COUNT)                                                                       \
 	COUNT(TRY_LAUNCHES_SEEN, "launches_seen", "launches of kernels that the program made")  \
 	COUNT(TRY_LAUNCHES_DEFERRED, "launches_deferred", "of these, those that were put off")  \
+	COUNT(TRY_MEMORY_SEEN, "memory_seen", "memsets and copies within memory of the GPU")    \
+	COUNT(TRY_MEMORY_DEFERRED, "memory_deferred", "of these, those that were put off")      \
 	COUNT(TRY_GRAPH_LAUNCHES, "graph_launches",                                             \
 	      "graphs that were launched for what was put off")                                 \
-	COUNT(TRY_GRAPH_NODES, "graph_nodes", "launches that these graphs contained")           \
+	COUNT(TRY_GRAPH_NODES, "graph_nodes",                                                   \
+	      "launches, memsets and copies that these graphs contained")                       \
 	COUNT(TRY_NODES_SET, "graph_nodes_set", "of these, those whose parameters had changed") \
 	COUNT(TRY_INSTANTIATED, "graphs_instantiated", "graphs that were made")                 \
 	COUNT(TRY_TIMER_FLUSHES, "timer_flushes", "times that nothing was called for a while")  \
 	COUNT(TRY_LATE_ERRORS, "late_errors",                                                   \
 	      "errors that a launch would have returned, and a later call did")                 \
+	COUNT(TRY_ALLOCATIONS_SEEN, "allocations_seen", "calls of cuMemAlloc")                  \
+	COUNT(TRY_ALLOCATIONS_REUSED, "allocations_reused",                                     \
+	      "of these, those that got memory that was kept")                                  \
+	COUNT(TRY_FREES_SEEN, "frees_seen", "calls of cuMemFree")                               \
+	COUNT(TRY_FREES_KEPT, "frees_kept", "of these, those whose memory was kept")            \
+	COUNT(TRY_BLOCKS_RETURNED, "blocks_returned",                                           \
+	      "blocks that were kept and then given back to the driver")                        \
 	COUNT(TRY_STEPPED_ASIDE, "stepped_aside", "1: it cost more than it saved, and stopped")
 
 enum try_count { TRY_COUNTS(TRY_CONSTANT) TRY_COUNT_COUNT };
@@ -50,7 +61,7 @@ enum try_count { TRY_COUNTS(TRY_CONSTANT) TRY_COUNT_COUNT };
 #define TRY_PASSED "passed:"
 #define TRY_FLUSH "flush:"
 
-/* REASON(constant, name, meaning): why a launch was passed on at once */
+/* REASON(constant, name, meaning): why a launch or a free was passed on at once */
 #define TRY_REASONS(REASON)                                                                     \
 	REASON(TRY_CAPTURE, "capture", "the program captures a stream")                         \
 	REASON(TRY_FIRST_TIME, "first_time", "whether the driver accepts it was not known yet") \
@@ -68,6 +79,14 @@ enum try_count { TRY_COUNTS(TRY_CONSTANT) TRY_COUNT_COUNT };
 	REASON(TRY_COMPARING, "comparing", "to measure how fast the program is without")        \
 	REASON(TRY_REFUSED, "refused", "the driver makes no graph of it")                       \
 	REASON(TRY_NO_MEMORY, "no_memory", "no memory to keep it")                              \
+	REASON(TRY_MEMORY_RANGE, "memory_range",                                                \
+	       "a memset or a copy that is not in memory from cuMemAlloc of its context")       \
+	REASON(TRY_NEW_SIZE, "new_size", "the first free of memory of this size")               \
+	REASON(TRY_OTHER_MEMORY, "other_memory",                                                \
+	       "memory of another context, or not from cuMemAlloc")                             \
+	REASON(TRY_MEMORY_FULL, "memory_full", "too little memory of the GPU is free")          \
+	REASON(TRY_MEMORY_SHARED, "memory_shared",                                              \
+	       "the program may share memory with others or take it in graphs")                 \
 	REASON(TRY_FORKED, "forked", "a child process without exec")                            \
 	REASON(TRY_ASIDE, "stepped_aside", "the library had stepped aside")
 

@@ -29,8 +29,9 @@ setup() {
 	export FAKE_TRY_PROCESS=bash FAKE_TRY_ROWS="launches_seen,1000 launches_deferred,900 graph_launches,30 graph_nodes,900"
 }
 
+# try OPTION...: without a run before those that are measured
 try() {
-	"$ROOFLINECTL" try "$@"
+	"$ROOFLINECTL" try --warmup 0 "$@"
 }
 
 # field EXPRESSION: of the JSON in $output
@@ -38,9 +39,9 @@ field() {
 	python3 -c "import json, sys; j = json.load(sys.stdin); print(($1))" <<<"$output"
 }
 
-@test "bare runs and runs with the strategy take turns, and the one that comes first changes" {
-	run -0 --separate-stderr try --graph -- ./app
-	[ "$(paste -sd' ' runs)" = "bare tried graph tried graph bare bare tried graph" ]
+@test "after a run that is not measured bare runs and runs with the strategy take turns, and the one that comes first changes" {
+	run -0 --separate-stderr "$ROOFLINECTL" try --graph -- ./app
+	[ "$(paste -sd' ' runs)" = "bare bare tried graph tried graph bare bare tried graph" ]
 	[ "${#stderr_lines[@]}" -eq 6 ]
 	[[ "${stderr_lines[0]}" == *"bare 1/3  "*s ]]
 	[[ "${stderr_lines[1]}" == *"tried 1/3  "*s ]]
@@ -73,6 +74,17 @@ field() {
 	run -0 --separate-stderr try --graph -r 1 -f json -- ./app
 	[ "$(field 'j["passed"], j["reach"]["launches_seen"], j["flushes"]')" = \
 		"({'first_time': 80, 'capture': 20}, 1000, {'cuStreamSynchronize': 30})" ]
+}
+
+@test "strategies are combined, and what each reached is told" {
+	export FAKE_TRY_ROWS="launches_seen,5 launches_deferred,4 memory_seen,10 memory_deferred,9 frees_seen,100 frees_kept,80 allocations_seen,50 allocations_reused,40 blocks_returned,3 passed:new_size,20"
+	run -0 --separate-stderr try --pool --graph -r 1 -- ./app
+	[ "$(paste -sd' ' runs)" = "bare tried graph,pool" ]
+	[[ "$output" == *"9 of 10 (90.0%) memsets and copies on the GPU were put off"* ]]
+	[[ "$output" == *"80 of 100 (80.0%) times memory was kept when it was freed"* ]]
+	[[ "$output" == *"40 of 50 (80.0%) allocations got memory that was kept"* ]]
+	[[ "$output" == *"3 blocks of memory that was kept were given back to the driver"* ]]
+	[[ "$output" == *"20  new_size: the first free of memory of this size"* ]]
 }
 
 @test "a line that differs is shown, and a gate refuses it" {
@@ -108,7 +120,9 @@ field() {
 @test "what is masked or left out is not compared" {
 	export BARE='time=7' TRIED='time=1'
 	run -0 --separate-stderr try --graph -r 1 -f json -- ./app
-	[ "$(field 'j["results"]')" = different ]
+	[ "$(field 'j["results"], j["compared"][0]["suggested_ignore"]')" = "('different', '[0-9.e+-]+ ms')" ]
+	run -0 --separate-stderr try --graph -r 1 -- ./app
+	[[ "$output" == *"--ignore '[0-9.e+-]+ ms'"* ]]
 	run -0 --separate-stderr try --graph -r 1 -f json --ignore '[0-9]+ ms' -- ./app
 	[ "$(field 'j["results"]')" = equal ]
 	run -0 --separate-stderr try --graph -r 1 -f json --ignore-output -- ./app
@@ -178,7 +192,7 @@ field() {
 	export BARE='sleep 0.3'
 	run -0 --separate-stderr try --graph -r 1 --gate -- ./app
 	run -3 --separate-stderr try --graph -r 1 --gate=100000 --quiet -- ./app
-	[ "$stderr" = "rooflinectl try: gate not met: the speedup is below" ]
+	[[ "$stderr" == "rooflinectl try: gate not met: the measured speedup is "*"x, and 1e+05x was asked for" ]]
 }
 
 @test "--keep prints a command that runs when it is pasted, and none where nothing was gained" {
@@ -238,6 +252,8 @@ field() {
 	[ "$(field '1 < j["prediction"]["process"]["speedup"] < j["prediction"]["run"]["speedup"]')" = True ]
 	run -0 --separate-stderr try --graph -r 1 --trace "$root/tests/recordings/graph_chain.naive" -- ./app
 	[[ "$output" == *"Predicted  (cuda_graph, from "* ]]
+	run -0 --separate-stderr try --graph --pool -r 1 -f json --trace "$root/tests/recordings/graph_memory.malloc" -- ./app
+	[ "$(field 'j["prediction"]["techniques"]')" = "preallocate, cuda_graph" ]
 	run -1 --separate-stderr try --graph --trace nowhere -- ./app
 	[[ "$stderr" == *nowhere* ]]
 }

@@ -20,6 +20,7 @@ typedef void CUctxCreateParams;
 	FUNCTION(cuCtxPushCurrent)             \
 	FUNCTION(cuCtxPopCurrent)              \
 	FUNCTION(cuCtxSynchronize)             \
+	FUNCTION(cuCtxDestroy)                 \
 	FUNCTION(cuModuleGetFunction)          \
 	FUNCTION(cuLibraryGetKernel)           \
 	FUNCTION(cuFuncGetAttribute)           \
@@ -42,20 +43,33 @@ typedef void CUctxCreateParams;
 	FUNCTION(cuMemAlloc)                   \
 	FUNCTION(cuMemHostAlloc)               \
 	FUNCTION(cuMemFree)                    \
-	FUNCTION(cuMemsetD8Async)              \
+	FUNCTION(cuMemGetInfo)                 \
+	FUNCTION(cuMemGetAddressRange)         \
+	FUNCTION(cuPointerGetAttribute)        \
+	FUNCTION(cuPointerGetAttributes)       \
+	FUNCTION(cuIpcGetMemHandle)            \
 	FUNCTION(cuMemcpyDtoH)                 \
-	FUNCTION(cuMemcpyDtoDAsync)            \
 	FUNCTION(cuGraphInstantiateWithFlags)  \
 	FUNCTION(cuGraphExecDestroy)           \
 	FUNCTION(cuGraphDestroy)               \
+	TWICE(cuMemFreeAsync)                  \
+	TWICE(cuMemsetD8Async)                 \
+	TWICE(cuMemsetD16Async)                \
+	TWICE(cuMemsetD32Async)                \
 	TWICE(cuGraphLaunch)                   \
 	TWICE(cuLaunchKernel)                  \
 	TWICE(cuLaunchKernelEx)                \
 	TWICE(cuStreamEndCapture)              \
 	TWICE(cuStreamSynchronize)
 
-/* A hash of all that was done so far, in order. */
+/* A hash of all that was done so far, in order.  Waits and questions are not in it. */
 uint64_t fake_digest(void);
+
+/* How much was done in the thread's context since the last wait for all of it. */
+unsigned long fake_unfinished(void);
+
+/* What the hash has in place of this memory's address, until it is freed. */
+void fake_name(CUdeviceptr address, long name);
 
 CUresult cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *parameters, unsigned flags,
 			CUdevice device);
@@ -71,5 +85,12 @@ CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream stream, CUgraph graph, const 
 					  CUstreamCaptureMode mode);
 CUresult cuStreamEndCapture_ptsz(CUstream stream, CUgraph *graph);
 CUresult cuStreamSynchronize_ptsz(CUstream stream);
+CUresult cuMemFreeAsync_ptsz(CUdeviceptr address, CUstream stream);
+CUresult cuMemsetD8Async_ptsz(CUdeviceptr address, unsigned char value, size_t count,
+			      CUstream stream);
+CUresult cuMemsetD16Async_ptsz(CUdeviceptr address, unsigned short value, size_t count,
+			       CUstream stream);
+CUresult cuMemsetD32Async_ptsz(CUdeviceptr address, unsigned value, size_t count, CUstream stream);
+CUresult cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream);
 
 #endif

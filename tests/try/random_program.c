@@ -1,14 +1,16 @@
 /*
- * random_program SEED [STEPS [at-once|loop|waits]] - a program that calls the driver as chance has it, the same for the same seed.
+ * random_program SEED [STEPS [at-once|loop|waits|slow|alternate|memory]] - a program that calls the driver as chance has it, the same for the same seed.
  *
  * It prints what each call that waits, copies or asks returned, and the hash of all that the driver had done by then
  * (fake/).  Run bare and tried, it must print the same.  Its threads take turns; with at-once they do not, each
- * has a stream and buffers of its own, and what is printed is what these contain.  loop: STEPS times the same launches and a wait, in one thread; waits: a single launch.
+ * has a stream and buffers of its own, and what is printed is what these contain.
+ * loop: STEPS times the same launches and a wait, in one thread; waits: a single launch; slow: it computes between them;
+ * alternate: each goes to another stream than the one before it.
+ * memory: it allocates and frees STEPS times, and launches nothing.
  */
 #define _GNU_SOURCE
-#include "fake_driver.h"
+#include "program/program.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,96 +20,16 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { THREADS = 3, KINDS = 6, STREAMS = 6, BUFFERS = 8, PHRASE_MAX = 90, SHAPES = 6, WAIT_S = 30 };
-
-#define NAME_OF(name) #name
-#define EXPORTED_NAME(name) NAME_OF(name)
-
-/* The driver's functions, found as programs find them. */
-#define POINTER(name) static __typeof__(name) *p_##name;
-FAKE_DRIVER_FUNCTIONS(POINTER, POINTER)
-static __typeof__(cuCtxCreate_v4) *p_cuCtxCreate;
-static __typeof__(cuStreamBeginCapture) *p_cuStreamBeginCapture;
-static uint64_t (*p_fake_digest)(void);
-
-static __thread unsigned long chance;
-static unsigned seed;
-static bool is_per_thread; /* the default stream is one for each thread */
-
-static unsigned below(unsigned limit)
-{
-	chance = chance * 6364136223846793005u + 1442695040888963407u;
-	return (unsigned)(chance >> 33) % limit;
-}
-
-static void must(CUresult result, const char *what)
-{
-	if (result == CUDA_SUCCESS)
-		return;
-	fprintf(stderr, "%s: error %d\n", what, (int)result);
-	exit(1);
-}
-
-static void find_by_dlsym(void *library)
-{
-#define FIND(name) p_##name = (__typeof__(p_##name))dlsym(library, EXPORTED_NAME(name));
-#define FIND_OF_THREADS(name) \
-	p_##name = (__typeof__(p_##name))dlsym(library, is_per_thread ? #name "_ptsz" : #name);
-	FAKE_DRIVER_FUNCTIONS(FIND, FIND_OF_THREADS)
-	p_cuCtxCreate = (__typeof__(p_cuCtxCreate))dlsym(library, "cuCtxCreate_v4");
-	p_cuStreamBeginCapture = (__typeof__(p_cuStreamBeginCapture))
-		dlsym(library,
-		      is_per_thread ? "cuStreamBeginCapture_v2_ptsz" : "cuStreamBeginCapture_v2");
-}
-
-static void find_by_driver(void *library)
-{
-	__typeof__(cuGetProcAddress) *ask = (__typeof__(ask))dlsym(library, "cuGetProcAddress_v2");
-	cuuint64_t flags = is_per_thread ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM : 0;
-
-#define ASK(name) must(ask(#name, (void **)&p_##name, CUDA_VERSION, flags, NULL), #name);
-	FAKE_DRIVER_FUNCTIONS(ASK, ASK)
-	must(ask("cuCtxCreate", (void **)&p_cuCtxCreate, CUDA_VERSION, flags, NULL), "cuCtxCreate");
-	must(ask("cuStreamBeginCapture", (void **)&p_cuStreamBeginCapture, CUDA_VERSION, flags,
-		 NULL),
-	     "capture");
-}
-
-static void find_functions(unsigned way)
-{
-	void *library = dlopen("libcuda.so.1", RTLD_NOW | (way == 2 ? RTLD_GLOBAL : RTLD_LOCAL));
-
-	if (!library) {
-		fprintf(stderr, "%s\n", dlerror());
-		exit(1);
-	}
-	if (way == 0)
-		find_by_driver(library);
-	else
-		find_by_dlsym(way == 1 ? library : RTLD_DEFAULT);
-	p_fake_digest = (__typeof__(p_fake_digest))dlsym(library, "fake_digest");
-}
+unsigned seed, steps_left;
 
 /* ---- what all threads share ---- */
 
-static CUcontext context, other_context;
-static CUstream streams[STREAMS];
-static CUdeviceptr buffers[BUFFERS];
-static void *kernels[KINDS][2]; /* as functions, and as handles of kernels */
+CUcontext context, other_context;
+CUstream streams[STREAMS];
+CUdeviceptr buffers[BUFFERS];
+void *kernels[KINDS][2]; /* as functions, and as handles of kernels */
 static CUevent events[3];
 static int *signal_value;
-
-struct launch {
-	unsigned kind, is_handle, stream, shape, is_ex, target, source;
-};
-
-static __thread struct launch phrase[PHRASE_MAX];
-static __thread unsigned phrase_length;
-
-static void report(const char *what, CUresult result)
-{
-	printf("%s %d %016llx\n", what, (int)result, (unsigned long long)p_fake_digest());
-}
 
 static void set_up(void)
 {
@@ -122,8 +44,8 @@ static void set_up(void)
 		must(p_cuModuleGetFunction((CUfunction *)&kernels[i][0], NULL, names[i]), names[i]);
 		must(p_cuLibraryGetKernel((CUkernel *)&kernels[i][1], NULL, names[i]), names[i]);
 	}
-	for (int i = 0; i < BUFFERS; i++)
-		must(p_cuMemAlloc(&buffers[i], 4096), "cuMemAlloc");
+	for (unsigned i = 0; i < BUFFERS; i++)
+		allocate(i, 4096, 0);
 	for (int i = 0; i < 3; i++)
 		must(p_cuEventCreate(&events[i], 0), "cuEventCreate");
 	streams[1] = CU_STREAM_LEGACY;
@@ -132,95 +54,6 @@ static void set_up(void)
 	must(p_cuStreamCreate(&streams[4], CU_STREAM_NON_BLOCKING), "cuStreamCreate");
 	must(p_cuStreamCreateWithPriority(&streams[5], 0, -1), "cuStreamCreateWithPriority");
 	must(p_cuMemHostAlloc((void **)&signal_value, sizeof(*signal_value), 0), "cuMemHostAlloc");
-}
-
-/* ---- launches ---- */
-
-static CUresult launch_with(const struct launch *launch, void **parameters)
-{
-	static const unsigned shapes[SHAPES][3] = {{1, 32, 0},	  {7, 128, 0}, {64, 256, 1024},
-						   {7, 128, 512}, {0, 32, 0},  {1, 2048, 0}};
-	const unsigned *shape = shapes[launch->shape];
-	CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION};
-	CUlaunchConfig config = {shape[0],   1,
-				 1,	     shape[1],
-				 1,	     1,
-				 shape[2],   streams[launch->stream],
-				 &attribute, launch->is_ex == 2};
-	CUfunction function = kernels[launch->kind][launch->is_handle];
-
-	if (launch->is_ex)
-		return p_cuLaunchKernelEx(&config, function, parameters, NULL);
-	return p_cuLaunchKernel(function, shape[0], 1, 1, shape[1], 1, 1, shape[2],
-				streams[launch->stream], parameters, NULL);
-}
-
-/* The parameters are overwritten as soon as the call has returned. */
-static void do_launch(const struct launch *launch)
-{
-	static __thread char large[4000];
-	CUdeviceptr target = buffers[launch->target], source = buffers[launch->source];
-	int ints[40];
-	char tag = (char)below(3);
-	double factor = below(2);
-	short last = (short)below(2);
-	void *parameters[41] = {&target};
-	CUresult result;
-
-	for (int i = 0; i < 40; i++) {
-		ints[i] = i + (int)below(40) / 39;
-		parameters[i + 1] = &ints[i];
-	}
-	if (launch->kind == 2)
-		memcpy(parameters, (void *[]){&target, &source, &tag, &factor, &last},
-		       5 * sizeof(void *));
-	if (launch->kind == 4) {
-		memset(large, (int)below(2), sizeof(large));
-		parameters[1] = large;
-	}
-	result = launch_with(launch, parameters);
-	memset(ints, 0x55, sizeof(ints));
-	memset(large, 0x55, sizeof(large));
-	target = source = 0;
-	if (result != CUDA_SUCCESS)
-		printf("launch %d\n", (int)result);
-}
-
-static void packed_launch(void)
-{
-	struct {
-		CUdeviceptr target;
-		int count, value;
-	} packed = {buffers[below(BUFFERS)], 3, 4};
-	size_t bytes = sizeof(packed);
-	void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE,
-			 &bytes, CU_LAUNCH_PARAM_END};
-
-	must(p_cuLaunchKernel(kernels[1][0], 1, 1, 1, 32, 1, 1, 0, streams[below(STREAMS)], NULL,
-			      extra),
-	     "packed");
-}
-
-static void new_phrase(void)
-{
-	unsigned stream = below(STREAMS);
-	bool is_mixed = below(3) == 0, is_bad = below(8) == 0;
-
-	phrase_length = 1 + below(below(2) ? 8 : PHRASE_MAX);
-	for (unsigned i = 0; i < phrase_length; i++)
-		phrase[i] = (struct launch){.kind = below(is_bad ? KINDS : KINDS - 1),
-					    .is_handle = below(2),
-					    .stream = is_mixed ? below(STREAMS) : stream,
-					    .shape = below(is_bad ? SHAPES : SHAPES - 2),
-					    .is_ex = below(6) == 0 ? 1 + below(2) : 0,
-					    .target = below(BUFFERS),
-					    .source = below(BUFFERS)};
-}
-
-static void launch_phrase(void)
-{
-	for (unsigned i = 0; i < phrase_length; i++)
-		do_launch(&phrase[i]);
 }
 
 /* ---- what a program does between launches ---- */
@@ -352,10 +185,10 @@ static void observe(void)
 		report("event", below(2) ? p_cuEventSynchronize(event) : p_cuEventQuery(event));
 		break;
 	case 6:
-		report("memset", p_cuMemsetD8Async(buffers[0], 3, 64, stream));
+		printf("memset %d\n", (int)p_cuMemsetD8Async(buffers[0], 3, 64, stream));
 		break;
 	case 7:
-		report("device copy", p_cuMemcpyDtoDAsync(buffers[1], buffers[2], 64, stream));
+		printf("copy %d\n", (int)p_cuMemcpyDtoDAsync(buffers[1], buffers[2], 64, stream));
 		break;
 	default:
 		copy_back();
@@ -364,6 +197,8 @@ static void observe(void)
 
 static void other(void)
 {
+	if (below(3) == 0)
+		renew_memory();
 	switch (below(10)) {
 	case 0:
 		capture();
@@ -390,8 +225,7 @@ static void other(void)
 		report("host", p_cuLaunchHostFunc(streams[below(STREAMS)], host_function, "a"));
 		break;
 	case 8:
-		must(p_cuMemFree(buffers[7]), "cuMemFree"),
-			must(p_cuMemAlloc(&buffers[7], 4096), "cuMemAlloc");
+		renew_memory();
 		break;
 	default:
 		new_phrase();
@@ -417,7 +251,7 @@ static void step(void)
 
 static pthread_mutex_t turn_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t turn_ends = PTHREAD_COND_INITIALIZER;
-static unsigned turn, steps_left;
+static unsigned turn;
 
 static void *run_thread(void *number)
 {
@@ -439,71 +273,6 @@ static void *run_thread(void *number)
 	return NULL;
 }
 
-/* ---- threads at once ---- */
-
-static unsigned long sums[THREADS];
-
-static void launch_own(unsigned number)
-{
-	for (unsigned i = 0; i < phrase_length; i++) {
-		struct launch launch = phrase[i];
-
-		launch.stream = 3 + number;
-		launch.shape %= SHAPES - 2;
-		launch.kind %= KINDS - 1;
-		launch.target = launch.source = 2 * number + launch.target % 2;
-		do_launch(&launch);
-	}
-}
-
-static void observe_own(unsigned number)
-{
-	unsigned char bytes[64];
-
-	if (below(2)) {
-		must(p_cuStreamSynchronize(streams[3 + number]), "cuStreamSynchronize");
-		return;
-	}
-	must(p_cuMemcpyDtoH(bytes, buffers[2 * number + below(2)], sizeof(bytes)), "cuMemcpyDtoH");
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		sums[number] = sums[number] * 31 + bytes[i];
-}
-
-static void capture_own(unsigned number)
-{
-	CUgraph graph;
-	CUgraphExec exec;
-
-	must(p_cuStreamBeginCapture(streams[3 + number], CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
-	     "cuStreamBeginCapture");
-	launch_own(number);
-	must(p_cuStreamEndCapture(streams[3 + number], &graph), "cuStreamEndCapture");
-	must(p_cuGraphInstantiateWithFlags(&exec, graph, 0), "cuGraphInstantiate");
-	must(p_cuGraphLaunch(exec, streams[3 + number]), "cuGraphLaunch");
-	must(p_cuGraphExecDestroy(exec), "cuGraphExecDestroy");
-	must(p_cuGraphDestroy(graph), "cuGraphDestroy");
-}
-
-static void *run_at_once(void *given)
-{
-	unsigned number = (unsigned)(uintptr_t)given, steps = steps_left;
-
-	must(p_cuCtxSetCurrent(context), "cuCtxSetCurrent");
-	chance = seed * 7919u + number;
-	new_phrase();
-	for (unsigned i = 0; i < steps; i++) {
-		launch_own(number);
-		if (below(3))
-			observe_own(number);
-		if (below(8) == 0)
-			new_phrase();
-		if (below(16) == 0)
-			capture_own(number);
-	}
-	observe_own(number);
-	return NULL;
-}
-
 /* As a shell does, or Python's subprocess, when there is no such program: it shares this one's memory. */
 static void fail_to_start_a_program(void)
 {
@@ -512,13 +281,29 @@ static void fail_to_start_a_program(void)
 	wait(NULL);
 }
 
+/* Far longer than a launch. */
+static void compute(bool is_slow)
+{
+	struct timespec start, now;
+
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	do
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	while (is_slow && (now.tv_sec - start.tv_sec) * 1000000000l + now.tv_nsec - start.tv_nsec <
+				  COMPUTE_NS);
+}
+
 /* What a graph is best for. */
-static void loop(int launches, bool has_children)
+static void loop(int launches, const char *how)
 {
 	for (unsigned i = 0; i < steps_left; i++) {
-		for (int j = 0; j < launches; j++)
-			do_launch(&(struct launch){.kind = 1, .stream = 3});
-		if (has_children)
+		for (int j = 0; j < launches; j++) {
+			do_launch(&(struct launch){.kind = 1,
+						   .stream = strcmp(how, "alternate") ? 3
+										      : 2 + j % 2});
+			compute(!strcmp(how, "slow"));
+		}
+		if (!strcmp(how, "vfork"))
 			fail_to_start_a_program();
 		must(p_cuStreamSynchronize(streams[3]), "cuStreamSynchronize");
 	}
@@ -533,11 +318,14 @@ int main(int argc, char **argv)
 
 	chance = seed * 7919u + 1;
 	steps_left = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 60;
-	is_per_thread = seed % 4 == 3;
-	find_functions(seed % 3);
+	find_functions(seed % 3, seed % 4 == 3);
 	set_up();
+	if (argc > 3 && !strcmp(argv[3], "memory")) {
+		allocate_alone();
+		return 0;
+	}
 	if (argc > 3 && !is_at_once) {
-		loop(!strcmp(argv[3], "waits") ? 1 : 20, !strcmp(argv[3], "vfork"));
+		loop(!strcmp(argv[3], "waits") ? 1 : 20, argv[3]);
 		steps_left = 0;
 	}
 	for (size_t i = 0; i < THREADS; i++)
@@ -545,7 +333,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
 	for (size_t i = 0; is_at_once && i < THREADS; i++)
-		printf("thread %zu %lx\n", i, sums[i]);
+		printf("thread %zu %lx\n", i, sum_of_thread((unsigned)i));
 	if (!is_at_once)
 		report("end", p_cuCtxSynchronize());
 	if (seed % 5 == 0) {

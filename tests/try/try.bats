@@ -12,9 +12,9 @@ setup() {
 	cd "$BATS_TEST_TMPDIR"
 }
 
-# tried COMMAND...: with launches put off as long as possible; counts in counts.PID
+# tried COMMAND...: with $strategies, launches put off as long as possible; counts in counts.PID
 tried() {
-	ROOFLINE_TRY=graph ROOFLINE_TRY_ALWAYS=${always-1} ROOFLINE_TRY_OUTPUT=$PWD/counts \
+	ROOFLINE_TRY=${strategies-graph} ROOFLINE_TRY_ALWAYS=${always-1} ROOFLINE_TRY_OUTPUT=$PWD/counts \
 		LD_PRELOAD=$BUILD/lib/librooflinetry.so "$@"
 }
 
@@ -38,8 +38,30 @@ count() {
 	for seed in ${SEEDS:-1 2 3 4 7}; do both "$seed"; done
 }
 
-@test "threads that launch, wait and capture at once get what they launched, in order" {
-	for seed in ${SEEDS:-1 3}; do both "$seed" at-once; done
+@test "they also do with freed memory kept, and with both" {
+	export FAKE_DRIVER_MEMORY=3400000
+	for strategies in pool graph,pool; do
+		for seed in ${SEEDS:-2 5}; do both "$seed"; done
+	done
+	[ "$(count frees_kept)" -gt 100 ]
+	[ "$(count allocations_reused)" -gt 40 ]
+	[ "$(count blocks_returned)" -gt 20 ]
+}
+
+@test "memory that is kept is handed out again in its context, and given back where there is too little" {
+	export FAKE_DRIVER_MEMORY=4000000 strategies=pool
+	both 1 memory
+	grep -q '^allocate 3145728: 0$' tried.out
+	[ "$(count frees_kept)" -eq 39 ] # all but the first one, of each size and context
+	[ "$(count allocations_reused)" -eq 38 ]
+	[ "$(count blocks_returned)" -eq 1 ]
+	[ "$(count passed:new_size)" -eq 3 ]
+}
+
+@test "threads that launch, wait, free and capture at once get what they launched, in order" {
+	for strategies in graph pool graph,pool; do
+		for seed in ${SEEDS:-3}; do both "$seed" at-once; done
+	done
 }
 
 @test "they also do where it steps aside by itself" {
@@ -75,12 +97,25 @@ count() {
 	[ "$(count graph_launches)" -eq 0 ]
 }
 
-@test "launches that come again become graphs, and every launch is counted as put off or passed on" {
-	both 4
+@test "where each launch goes to another stream than the one before it nearly all are passed on at once" {
+	always= tried "$tools/random_program" 1 1000 alternate || true
+	[ "$(count launches_seen)" -ge 20000 ]
+	[ "$(count launches_deferred)" -lt 2000 ]
+	[ "$(count graph_launches)" -eq 0 ]
+}
+
+@test "a program that computes for longer than three launches take between two of them is passed on" {
+	always= tried "$tools/random_program" 1 200 slow || true
+	[ "$(count passed:not_launch_bound)" -gt 3500 ]
+}
+
+@test "launches, memsets and copies that come again become graphs, and each is counted as put off or passed on" {
+	both 12
 	[ "$(count graph_launches)" -gt 20 ]
 	[ "$(count launches_deferred)" -gt 500 ]
 	passed=$(cat counts.* | awk -F, '/^passed:/ { sum += $2 } END { print sum + 0 }')
-	[ "$(count launches_seen)" -eq $(($(count launches_deferred) + passed)) ]
+	[ $(($(count launches_seen) + $(count memory_seen))) -eq $(($(count launches_deferred) + $(count memory_deferred) + passed)) ]
+	[ "$(count memory_deferred)" -gt 100 ]
 }
 
 @test "a program that polls memory and calls nothing gets its kernel" {

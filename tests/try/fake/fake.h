@@ -53,6 +53,7 @@ struct CUgraphExec_st {
 struct CUctx_st {
 	int id;
 	CUresult error;
+	unsigned long unfinished;
 };
 
 struct CUstream_st {
@@ -74,13 +75,36 @@ bool fake_refuses(const char *what, bool is_captured);
 CUcontext fake_current(void);
 struct CUstream_st *fake_stream_of(CUstream stream);
 
-/* Something that waits, copies or asks: which also is an operation in the hash. */
+/* Something that copies or records: an operation in the hash. */
 CUresult fake_observe(const char *what, long which);
+
+/* Something that waits or asks: none. */
+CUresult fake_answer(void);
+
+/* Waits for all that the context was given: what is captured must not be disturbed. */
+CUresult fake_wait(void);
+extern int fake_captures;
+
+/* Its memory is gone. */
+void fake_free_all(CUcontext context);
+
+/* The same in each run for memory that has a name: that and what lies before it; else the address. */
+uint64_t fake_address(uint64_t address);
 
 const struct handle *fake_handle_of(const void *handle);
 CUresult fake_fill_work(struct work *work, const struct handle *handle, const unsigned grid[3],
 			const unsigned block[3], unsigned shared, void **parameters, void **extra);
 CUresult fake_run(const struct work *work, CUstream stream);
+
+/* Runs it, or adds it to what the stream captures. */
+CUresult fake_give(const struct work *work, CUstream stream);
+
+/* Work of memory; they fail where it is not all in memory that was allocated. */
+CUresult fake_fill_set(struct work *work, CUdeviceptr address, unsigned value, unsigned element,
+		       size_t count);
+CUresult fake_fill_copy(struct work *work, CUdeviceptr to, CUdeviceptr from, size_t bytes);
+bool fake_is_allocated(CUdeviceptr address, size_t bytes);
+
 CUgraphNode fake_add_node(CUgraph graph, const struct work *work);
 
 /* All kernels get their handles. */

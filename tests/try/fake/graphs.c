@@ -36,18 +36,94 @@ static CUresult work_of_node(struct work *work, const CUDA_KERNEL_NODE_PARAMS *n
 }
 
 /* Each node must follow the one before it: what is tested makes no other graphs. */
+static CUresult add_node(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count,
+			 const struct work *work, CUresult result)
+{
+	if (count != (graph->count ? 1 : 0) ||
+	    (count && after[0] != graph->nodes[graph->count - 1]))
+		return CUDA_ERROR_NOT_SUPPORTED;
+	if (result == CUDA_SUCCESS)
+		*node = fake_add_node(graph, work);
+	return result;
+}
+
 CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after,
 			      size_t count, const CUDA_KERNEL_NODE_PARAMS *parameters)
 {
 	struct work work;
 	CUresult result = work_of_node(&work, parameters);
 
-	if (count != (graph->count ? 1 : 0) ||
-	    (count && after[0] != graph->nodes[graph->count - 1]))
+	return add_node(node, graph, after, count, &work, result);
+}
+
+static CUresult work_of_set(struct work *work, const CUDA_MEMSET_NODE_PARAMS *node,
+			    CUcontext context)
+{
+	if (context != fake_current() || node->height != 1)
+		return CUDA_ERROR_INVALID_VALUE;
+	return fake_fill_set(work, node->dst, node->value, node->elementSize, node->width);
+}
+
+CUresult cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after,
+			      size_t count, const CUDA_MEMSET_NODE_PARAMS *parameters,
+			      CUcontext context)
+{
+	struct work work;
+	CUresult result = work_of_set(&work, parameters, context);
+
+	return add_node(node, graph, after, count, &work, result);
+}
+
+static CUresult work_of_copy(struct work *work, const CUDA_MEMCPY3D *node, CUcontext context)
+{
+	if (context != fake_current() || node->Height != 1 || node->Depth != 1 ||
+	    node->srcMemoryType != CU_MEMORYTYPE_DEVICE ||
+	    node->dstMemoryType != CU_MEMORYTYPE_DEVICE)
+		return CUDA_ERROR_INVALID_VALUE;
+	return fake_fill_copy(work, node->dstDevice, node->srcDevice, node->WidthInBytes);
+}
+
+CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after,
+			      size_t count, const CUDA_MEMCPY3D *parameters, CUcontext context)
+{
+	struct work work;
+	CUresult result = work_of_copy(&work, parameters, context);
+
+	return add_node(node, graph, after, count, &work, result);
+}
+
+/* Another size is refused, which the driver may do. */
+static CUresult change(CUgraphExec exec, CUgraphNode node, const struct work *work, size_t size_at,
+		       CUresult result)
+{
+	struct work *kept = &exec->work[node->index];
+
+	if (fake_refuses("set", exec->is_captured))
 		return CUDA_ERROR_NOT_SUPPORTED;
+	if (memcmp(kept->parameters + size_at, work->parameters + size_at, 8) != 0)
+		return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
 	if (result == CUDA_SUCCESS)
-		*node = fake_add_node(graph, &work);
+		*kept = *work;
 	return result;
+}
+
+CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
+					const CUDA_MEMSET_NODE_PARAMS *parameters,
+					CUcontext context)
+{
+	struct work work;
+	CUresult result = work_of_set(&work, parameters, context);
+
+	return change(exec, node, &work, 8, result);
+}
+
+CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
+					const CUDA_MEMCPY3D *parameters, CUcontext context)
+{
+	struct work work;
+	CUresult result = work_of_copy(&work, parameters, context);
+
+	return change(exec, node, &work, 16, result);
 }
 
 CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
@@ -115,6 +191,7 @@ static CUresult begin_capture(CUstream stream)
 	if (fake_stream_of(stream) == &fake_legacy)
 		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 	fake_log_op("begin_capture", fake_stream_of(stream)->id, 0);
+	__atomic_fetch_add(&fake_captures, 1, __ATOMIC_SEQ_CST);
 	cuGraphCreate(&fake_stream_of(stream)->captured, 0);
 	fake_stream_of(stream)->captured->is_captured = true;
 	return CUDA_SUCCESS;
@@ -138,6 +215,7 @@ CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
 		return CUDA_ERROR_ILLEGAL_STATE;
 	*graph = fake_stream_of(stream)->captured;
 	fake_stream_of(stream)->captured = NULL;
+	__atomic_fetch_sub(&fake_captures, 1, __ATOMIC_SEQ_CST);
 	fake_log_op("end_capture", fake_stream_of(stream)->id, (*graph)->count);
 	return CUDA_SUCCESS;
 }

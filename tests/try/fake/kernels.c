@@ -18,6 +18,8 @@ static const struct kind kinds[] = {
 	{"cluster", 1, {8}},
 	{"signal", 2, {8, 4}},
 	{"fault", 0, {0}},
+	{"set", 4, {8, 8, 4, 4}},
+	{"copy", 3, {8, 8, 8}},
 };
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
@@ -39,6 +41,77 @@ static size_t offset_of(const struct kind *kind, unsigned index)
 	}
 }
 
+/* An address by the name of its memory. */
+static void parameter_as_named(unsigned char *bytes, const struct work *work, unsigned i)
+{
+	uint64_t address;
+
+	memcpy(bytes, work->parameters + offset_of(work->kind, i), work->kind->bytes[i]);
+	if (work->kind->bytes[i] != sizeof(address))
+		return;
+	memcpy(&address, bytes, sizeof(address));
+	address = fake_address(address);
+	memcpy(bytes, &address, sizeof(address));
+}
+
+static void run_set(const struct work *work)
+{
+	unsigned char *target;
+	uint64_t count;
+	unsigned value, element;
+
+	memcpy(&target, work->parameters, 8);
+	memcpy(&count, work->parameters + 8, 8);
+	memcpy(&value, work->parameters + 16, 4);
+	memcpy(&element, work->parameters + 20, 4);
+	for (size_t i = 0; i < count; i++)
+		memcpy(target + i * element, &value, element);
+}
+
+static void run_copy(const struct work *work)
+{
+	unsigned char *pointers[2];
+	uint64_t bytes;
+
+	memcpy(pointers, work->parameters, 16);
+	memcpy(&bytes, work->parameters + 16, 8);
+	memmove(pointers[0], pointers[1], bytes);
+}
+
+static const struct kind *kind_named(const char *name)
+{
+	for (int i = 0; i < KINDS; i++)
+		if (!strcmp(kinds[i].name, name))
+			return &kinds[i];
+	return NULL;
+}
+
+CUresult fake_fill_set(struct work *work, CUdeviceptr address, unsigned value, unsigned element,
+		       size_t count)
+{
+	memset(work, 0, sizeof(*work));
+	work->kind = kind_named("set");
+	memcpy(work->parameters, &address, 8);
+	memcpy(work->parameters + 8, &count, 8);
+	memcpy(work->parameters + 16, &value, 4);
+	memcpy(work->parameters + 20, &element, 4);
+	return address % element || !fake_is_allocated(address, count * element)
+		       ? CUDA_ERROR_INVALID_VALUE
+		       : CUDA_SUCCESS;
+}
+
+CUresult fake_fill_copy(struct work *work, CUdeviceptr to, CUdeviceptr from, size_t bytes)
+{
+	memset(work, 0, sizeof(*work));
+	work->kind = kind_named("copy");
+	memcpy(work->parameters, &to, 8);
+	memcpy(work->parameters + 8, &from, 8);
+	memcpy(work->parameters + 16, &bytes, 8);
+	return fake_is_allocated(to, bytes) && fake_is_allocated(from, bytes)
+		       ? CUDA_SUCCESS
+		       : CUDA_ERROR_INVALID_VALUE;
+}
+
 static void run_kind(const struct work *work)
 {
 	unsigned char *target;
@@ -47,6 +120,14 @@ static void run_kind(const struct work *work)
 	if (!work->kind->count)
 		return;
 	memcpy(&target, work->parameters, sizeof(target));
+	if (!strcmp(work->kind->name, "set")) {
+		run_set(work);
+		return;
+	}
+	if (!strcmp(work->kind->name, "copy")) {
+		run_copy(work);
+		return;
+	}
 	if (!strcmp(work->kind->name, "signal")) {
 		int value;
 
@@ -54,10 +135,13 @@ static void run_kind(const struct work *work)
 		__atomic_store_n((int *)target, value, __ATOMIC_RELEASE);
 		return;
 	}
-	for (unsigned i = 0; i < work->kind->count; i++)
+	for (unsigned i = 0; i < work->kind->count; i++) {
+		unsigned char bytes[4096];
+
+		parameter_as_named(bytes, work, i);
 		for (size_t j = 0; j < work->kind->bytes[i]; j++)
-			hash = (hash ^ work->parameters[offset_of(work->kind, i) + j]) *
-			       1099511628211u;
+			hash = (hash ^ bytes[j]) * 1099511628211u;
+	}
 	for (unsigned i = 0; i < 64; i++)
 		target[i] = (unsigned char)(target[i] * 31 + (hash >> (i % 8 * 8)) + work->grid[0] +
 					    work->block[0]);
@@ -69,8 +153,14 @@ CUresult fake_run(const struct work *work, CUstream stream)
 	fake_mix(work->grid, sizeof(work->grid));
 	fake_mix(work->block, sizeof(work->block));
 	fake_mix(&work->shared, sizeof(work->shared));
-	for (unsigned i = 0; i < work->kind->count; i++)
-		fake_mix(work->parameters + offset_of(work->kind, i), work->kind->bytes[i]);
+	for (unsigned i = 0; i < work->kind->count; i++) {
+		unsigned char bytes[4096];
+
+		parameter_as_named(bytes, work, i);
+		fake_mix(bytes, work->kind->bytes[i]);
+	}
+	if (fake_current())
+		fake_current()->unfinished++;
 	if (!strcmp(work->kind->name, "fault"))
 		fake_current()->error = CUDA_ERROR_ILLEGAL_ADDRESS;
 	else
@@ -118,6 +208,23 @@ CUgraphNode fake_add_node(CUgraph graph, const struct work *work)
 	node->index = graph->count;
 	graph->nodes[graph->count++] = node;
 	return node;
+}
+
+CUresult fake_give(const struct work *work, CUstream stream)
+{
+	CUresult result = CUDA_SUCCESS;
+
+	if (!fake_current())
+		return CUDA_ERROR_INVALID_CONTEXT;
+	pthread_mutex_lock(&fake_lock);
+	if (fake_current()->error)
+		result = fake_current()->error;
+	else if (fake_stream_of(stream)->captured)
+		fake_add_node(fake_stream_of(stream)->captured, work);
+	else
+		result = fake_run(work, stream);
+	pthread_mutex_unlock(&fake_lock);
+	return result;
 }
 
 static CUresult launch(CUfunction function, const unsigned grid[3], const unsigned block[3],

@@ -1,15 +1,33 @@
-/* memory.c - the start, memory, and what functions there are. */
+/*
+ * memory.c - the start, memory, and what functions there are.
+ *
+ * What is freed is overwritten, and counts as free: FAKE_DRIVER_MEMORY bytes are all that there is.
+ */
 #define _GNU_SOURCE
 #include "fake.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #define ARENA_ADDRESS ((void *)0x200000000000)
-enum { ARENA_BYTES = 1 << 28 };
+enum { ARENA_BYTES = 1 << 28, BLOCKS = 1 << 14, POISON = 0xdd };
+
+/* Memory of the GPU; it is never used again in another size. */
+struct block {
+	unsigned char *address;
+	size_t bytes;
+	long name;
+	CUcontext context;
+	bool is_live, is_host;
+	unsigned long freed_at;
+};
 
 static unsigned char *arena;
-static size_t arena_used;
+static size_t arena_used, live_bytes;
+static struct block blocks[BLOCKS];
+static unsigned block_count;
+static unsigned long frees;
 
 CUresult cuInit(unsigned flags)
 {
@@ -20,47 +38,259 @@ CUresult cuInit(unsigned flags)
 	return arena == ARENA_ADDRESS ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
 }
 
-static CUresult allocate(void *address, size_t bytes)
+/* FAKE_DRIVER_MEMORY: bytes of the GPU. */
+static size_t total_bytes(void)
+{
+	const char *bytes = getenv("FAKE_DRIVER_MEMORY");
+
+	return bytes ? strtoul(bytes, NULL, 10) : ARENA_BYTES;
+}
+
+static struct block *block_at(uint64_t address)
+{
+	for (unsigned i = 0; i < block_count; i++)
+		if (address >= (uint64_t)(uintptr_t)blocks[i].address &&
+		    address < (uint64_t)(uintptr_t)blocks[i].address + blocks[i].bytes)
+			return &blocks[i];
+	return NULL;
+}
+
+uint64_t fake_address(uint64_t address)
+{
+	const struct block *block = block_at(address);
+
+	if (!block || !block->name)
+		return address;
+	return ((uint64_t)block->name << 48) + address - (uint64_t)(uintptr_t)block->address;
+}
+
+void fake_name(CUdeviceptr address, long name)
 {
 	pthread_mutex_lock(&fake_lock);
-	*(unsigned char **)address = arena + arena_used;
-	arena_used += (bytes + 255) / 256 * 256;
+	block_at(address)->name = name;
 	pthread_mutex_unlock(&fake_lock);
-	return arena_used <= ARENA_BYTES ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+/* The one of that size that was freed last, else a new one. */
+static struct block *find_room(size_t bytes)
+{
+	struct block *found = NULL;
+
+	for (unsigned i = 0; i < block_count; i++)
+		if (!blocks[i].is_live && blocks[i].bytes == bytes &&
+		    (!found || blocks[i].freed_at > found->freed_at))
+			found = &blocks[i];
+	if (found)
+		return found;
+	if (block_count == BLOCKS || arena_used + bytes > ARENA_BYTES)
+		abort();
+	found = &blocks[block_count++];
+	*found = (struct block){.address = arena + arena_used, .bytes = bytes};
+	arena_used += (bytes + 255) / 256 * 256;
+	return found;
+}
+
+static CUresult allocate(void *address, size_t bytes, bool is_host)
+{
+	struct block *block = NULL;
+
+	if (!fake_current())
+		return CUDA_ERROR_INVALID_CONTEXT;
+	if (!address || !bytes)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (fake_current()->error)
+		return fake_current()->error;
+	pthread_mutex_lock(&fake_lock);
+	if (is_host || bytes <= total_bytes() - live_bytes) {
+		block = find_room(bytes);
+		block->context = fake_current();
+		block->is_live = true;
+		block->is_host = is_host;
+		live_bytes += is_host ? 0 : bytes;
+		*(unsigned char **)address = block->address;
+	}
+	pthread_mutex_unlock(&fake_lock);
+	return block ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult cuMemAlloc(CUdeviceptr *address, size_t bytes)
 {
-	return allocate(address, bytes);
+	return allocate(address, bytes, false);
 }
 
 CUresult cuMemHostAlloc(void **address, size_t bytes, unsigned flags)
 {
 	(void)flags;
-	return allocate(address, bytes);
+	return allocate(address, bytes, true);
+}
+
+/* What is freed is overwritten. */
+static void clear(struct block *block)
+{
+	memset(block->address, POISON, block->bytes);
+	block->is_live = false;
+	block->name = 0;
+	block->freed_at = ++frees;
+	live_bytes -= block->is_host ? 0 : block->bytes;
+}
+
+void fake_free_all(CUcontext context)
+{
+	pthread_mutex_lock(&fake_lock);
+	for (unsigned i = 0; i < block_count; i++)
+		if (blocks[i].is_live && blocks[i].context == context)
+			clear(&blocks[i]);
+	pthread_mutex_unlock(&fake_lock);
+}
+
+static CUresult release(CUdeviceptr address)
+{
+	struct block *block;
+	CUresult result = CUDA_ERROR_INVALID_VALUE;
+
+	if (fake_current()->error)
+		return fake_current()->error;
+	pthread_mutex_lock(&fake_lock);
+	block = block_at(address);
+	if (block && block->is_live && (CUdeviceptr)(uintptr_t)block->address == address) {
+		clear(block);
+		result = CUDA_SUCCESS;
+	}
+	pthread_mutex_unlock(&fake_lock);
+	return result;
 }
 
 CUresult cuMemFree(CUdeviceptr address)
 {
-	return fake_observe("free", (long)address);
+	if (!fake_current())
+		return CUDA_ERROR_INVALID_CONTEXT;
+	if (!address)
+		return CUDA_SUCCESS;
+	(void)fake_wait();
+	return release(address);
 }
 
-CUresult cuMemsetD8Async(CUdeviceptr address, unsigned char value, size_t count, CUstream stream)
+CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
 {
-	memset((void *)address, value, count);
-	return fake_observe("memset", fake_stream_of(stream)->id);
+	(void)stream;
+	return release(address);
 }
+
+CUresult cuMemFreeAsync_ptsz(CUdeviceptr address, CUstream stream)
+{
+	return cuMemFreeAsync(address, stream);
+}
+
+CUresult cuMemGetInfo(size_t *free_bytes, size_t *total)
+{
+	*total = total_bytes();
+	*free_bytes = *total - live_bytes;
+	return fake_answer();
+}
+
+CUresult cuMemGetAddressRange(CUdeviceptr *base, size_t *bytes, CUdeviceptr address)
+{
+	const struct block *block = block_at(address);
+
+	if (!block || !block->is_live)
+		return CUDA_ERROR_NOT_FOUND;
+	*base = (CUdeviceptr)(uintptr_t)block->address;
+	*bytes = block->bytes;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdeviceptr address)
+{
+	const struct block *block = block_at(address);
+
+	if (!block || !block->is_live)
+		return CUDA_ERROR_INVALID_VALUE;
+	switch (attribute) {
+	case CU_POINTER_ATTRIBUTE_CONTEXT:
+		*(CUcontext *)value = block->context;
+		return CUDA_SUCCESS;
+	case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+		*(unsigned *)value = block->is_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+		return CUDA_SUCCESS;
+	case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+		*(unsigned *)value = 0;
+		return CUDA_SUCCESS;
+	case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+		*(CUdeviceptr *)value = (CUdeviceptr)(uintptr_t)block->address;
+		return CUDA_SUCCESS;
+	case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+		*(size_t *)value = block->bytes;
+		return CUDA_SUCCESS;
+	default:
+		return CUDA_ERROR_INVALID_VALUE;
+	}
+}
+
+CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, void **values,
+				CUdeviceptr address)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (cuPointerGetAttribute(values[i], attributes[i], address) != CUDA_SUCCESS)
+			*(unsigned *)values[i] = 0;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr address)
+{
+	memset(handle, 0, sizeof(*handle));
+	memcpy(handle, &address, sizeof(address));
+	return block_at(address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+bool fake_is_allocated(CUdeviceptr address, size_t bytes)
+{
+	const struct block *block = block_at(address);
+
+	return block && block->is_live &&
+	       address + bytes <= (CUdeviceptr)(uintptr_t)block->address + block->bytes;
+}
+
+static CUresult set(CUdeviceptr address, unsigned value, unsigned element, size_t count,
+		    CUstream stream)
+{
+	struct work work;
+	CUresult result = fake_fill_set(&work, address, value, element, count);
+
+	return result == CUDA_SUCCESS && count ? fake_give(&work, stream) : result;
+}
+
+#define SET(name, type, element)                                                             \
+	CUresult name(CUdeviceptr address, type value, size_t count, CUstream stream)        \
+	{                                                                                    \
+		return set(address, value, element, count, stream);                          \
+	}                                                                                    \
+	CUresult name##_ptsz(CUdeviceptr address, type value, size_t count, CUstream stream) \
+	{                                                                                    \
+		return set(address, value, element, count,                                   \
+			   stream ? stream : CU_STREAM_PER_THREAD);                          \
+	}
+
+SET(cuMemsetD8Async, unsigned char, 1)
+SET(cuMemsetD16Async, unsigned short, 2)
+SET(cuMemsetD32Async, unsigned, 4)
 
 CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t bytes)
 {
 	memcpy(to, (const void *)from, bytes);
-	return fake_observe("copy_to_host", (long)from);
+	return fake_observe("copy_to_host", (long)fake_address(from));
 }
 
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
-	memmove((void *)to, (const void *)from, bytes);
-	return fake_observe("copy", fake_stream_of(stream)->id);
+	struct work work;
+	CUresult result = fake_fill_copy(&work, to, from, bytes);
+
+	return result == CUDA_SUCCESS && bytes ? fake_give(&work, stream) : result;
+}
+
+CUresult cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+	return cuMemcpyDtoDAsync(to, from, bytes, stream ? stream : CU_STREAM_PER_THREAD);
 }
 
 /* As the newest version, that of one stream for each thread where flags ask for it. */
@@ -77,6 +307,7 @@ CUresult cuGetProcAddress(const char *name, void **function, int version, cuuint
 				      EXPORTED_TWICE){"cuStreamBeginCapture",
 						      (void *)cuStreamBeginCapture,
 						      (void *)cuStreamBeginCapture_v2_ptsz},
+		{"cuMemcpyDtoDAsync", (void *)cuMemcpyDtoDAsync, (void *)cuMemcpyDtoDAsync_v2_ptsz},
 		{"cuGetProcAddress", (void *)cuGetProcAddress, (void *)cuGetProcAddress},
 		{"cuCtxCreate", (void *)cuCtxCreate_v4, (void *)cuCtxCreate_v4}};
 

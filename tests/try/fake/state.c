@@ -60,10 +60,34 @@ struct CUstream_st *fake_stream_of(CUstream stream)
 	return stream == CU_STREAM_PER_THREAD ? &per_thread : stream;
 }
 
+CUresult fake_answer(void)
+{
+	return fake_current() ? fake_current()->error : CUDA_ERROR_INVALID_CONTEXT;
+}
+
 CUresult fake_observe(const char *what, long which)
 {
 	pthread_mutex_lock(&fake_lock);
 	fake_log_op(what, which, fake_current() ? fake_current()->id : -1);
+	if (fake_current())
+		fake_current()->unfinished++;
 	pthread_mutex_unlock(&fake_lock);
-	return fake_current() ? fake_current()->error : CUDA_ERROR_INVALID_CONTEXT;
+	return fake_answer();
+}
+
+int fake_captures;
+
+CUresult fake_wait(void)
+{
+	if (!fake_current())
+		return CUDA_ERROR_INVALID_CONTEXT;
+	pthread_mutex_lock(&fake_lock);
+	fake_current()->unfinished = 0;
+	pthread_mutex_unlock(&fake_lock);
+	return fake_answer();
+}
+
+unsigned long fake_unfinished(void)
+{
+	return fake_current() ? fake_current()->unfinished : 0;
 }

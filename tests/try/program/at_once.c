@@ -1,0 +1,95 @@
+/* at_once.c - threads that do not wait for each other, each with a stream and memory of its own. */
+#include "program.h"
+
+#include <stdint.h>
+
+static unsigned long sums[THREADS];
+
+static void launch_own(unsigned number)
+{
+	for (unsigned i = 0; i < phrase_length; i++) {
+		struct launch launch = phrase[i];
+
+		launch.stream = 3 + number;
+		launch.shape %= SHAPES - 2;
+		launch.kind %= KINDS - 1;
+		launch.target = launch.source = 2 * number + launch.target % 2;
+		do_launch(&launch);
+	}
+}
+
+static void observe_own(unsigned number)
+{
+	unsigned char bytes[64];
+
+	if (below(2)) {
+		must(p_cuStreamSynchronize(streams[3 + number]), "cuStreamSynchronize");
+		return;
+	}
+	must(p_cuMemcpyDtoH(bytes, buffers[2 * number + below(2)], sizeof(bytes)), "cuMemcpyDtoH");
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		sums[number] = sums[number] * 31 + bytes[i];
+}
+
+/* Memory of its own, of the same sizes as the others'. */
+static void renew_own(unsigned number)
+{
+	static const size_t sizes[] = {256, 4096};
+	CUdeviceptr mine[2];
+	unsigned char bytes[64];
+
+	for (unsigned i = 0; i < 2; i++) {
+		must(p_cuMemAlloc(&mine[i], sizes[i]), "cuMemAlloc");
+		must(p_cuMemsetD8Async(mine[i], (unsigned char)(10 * number + i), 64,
+				       streams[3 + number]),
+		     "cuMemsetD8Async");
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		must(p_cuMemcpyDtoH(bytes, mine[i], sizeof(bytes)), "cuMemcpyDtoH");
+		for (size_t j = 0; j < sizeof(bytes); j++)
+			sums[number] = sums[number] * 31 + bytes[j];
+		must(p_cuMemFree(mine[i]), "cuMemFree");
+	}
+}
+
+static void capture_own(unsigned number)
+{
+	CUgraph graph;
+	CUgraphExec exec;
+
+	must(p_cuStreamBeginCapture(streams[3 + number], CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
+	     "cuStreamBeginCapture");
+	launch_own(number);
+	must(p_cuStreamEndCapture(streams[3 + number], &graph), "cuStreamEndCapture");
+	must(p_cuGraphInstantiateWithFlags(&exec, graph, 0), "cuGraphInstantiate");
+	must(p_cuGraphLaunch(exec, streams[3 + number]), "cuGraphLaunch");
+	must(p_cuGraphExecDestroy(exec), "cuGraphExecDestroy");
+	must(p_cuGraphDestroy(graph), "cuGraphDestroy");
+}
+
+void *run_at_once(void *given)
+{
+	unsigned number = (unsigned)(uintptr_t)given, steps = steps_left;
+
+	must(p_cuCtxSetCurrent(context), "cuCtxSetCurrent");
+	chance = seed * 7919u + number;
+	new_phrase();
+	for (unsigned i = 0; i < steps; i++) {
+		launch_own(number);
+		if (below(3))
+			observe_own(number);
+		if (below(8) == 0)
+			new_phrase();
+		if (below(3) == 0)
+			renew_own(number);
+		if (below(16) == 0)
+			capture_own(number);
+	}
+	observe_own(number);
+	return NULL;
+}
+
+unsigned long sum_of_thread(unsigned number)
+{
+	return sums[number];
+}

@@ -1,0 +1,90 @@
+/* functions.c - how a program finds the functions of the driver, and what it does with what they return. */
+#define _GNU_SOURCE
+#include "program.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define NAME_OF(name) #name
+#define EXPORTED_NAME(name) NAME_OF(name)
+
+#define POINTER(name) __typeof__(name) *p_##name;
+FAKE_DRIVER_FUNCTIONS(POINTER, POINTER)
+__typeof__(cuCtxCreate_v4) *p_cuCtxCreate;
+__typeof__(cuStreamBeginCapture) *p_cuStreamBeginCapture;
+__typeof__(cuMemcpyDtoDAsync) *p_cuMemcpyDtoDAsync;
+uint64_t (*p_fake_digest)(void);
+unsigned long (*p_fake_unfinished)(void);
+void (*p_fake_name)(CUdeviceptr, long);
+
+__thread unsigned long chance;
+static bool is_per_thread;
+
+unsigned below(unsigned limit)
+{
+	chance = chance * 6364136223846793005u + 1442695040888963407u;
+	return (unsigned)(chance >> 33) % limit;
+}
+
+void must(CUresult result, const char *what)
+{
+	if (result == CUDA_SUCCESS)
+		return;
+	fprintf(stderr, "%s: error %d\n", what, (int)result);
+	exit(1);
+}
+
+static void find_by_dlsym(void *library)
+{
+#define FIND(name) p_##name = (__typeof__(p_##name))dlsym(library, EXPORTED_NAME(name));
+#define FIND_OF_THREADS(name) \
+	p_##name = (__typeof__(p_##name))dlsym(library, is_per_thread ? #name "_ptsz" : #name);
+	FAKE_DRIVER_FUNCTIONS(FIND, FIND_OF_THREADS)
+	p_cuCtxCreate = (__typeof__(p_cuCtxCreate))dlsym(library, "cuCtxCreate_v4");
+	p_cuMemcpyDtoDAsync =
+		(__typeof__(p_cuMemcpyDtoDAsync))dlsym(library,
+						       is_per_thread ? "cuMemcpyDtoDAsync_v2_ptsz"
+								     : "cuMemcpyDtoDAsync_v2");
+	p_cuStreamBeginCapture = (__typeof__(p_cuStreamBeginCapture))
+		dlsym(library,
+		      is_per_thread ? "cuStreamBeginCapture_v2_ptsz" : "cuStreamBeginCapture_v2");
+}
+
+static void find_by_driver(void *library)
+{
+	__typeof__(cuGetProcAddress) *ask = (__typeof__(ask))dlsym(library, "cuGetProcAddress_v2");
+	cuuint64_t flags = is_per_thread ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM : 0;
+
+#define ASK(name) must(ask(#name, (void **)&p_##name, CUDA_VERSION, flags, NULL), #name);
+	FAKE_DRIVER_FUNCTIONS(ASK, ASK)
+	must(ask("cuMemcpyDtoDAsync", (void **)&p_cuMemcpyDtoDAsync, CUDA_VERSION, flags, NULL),
+	     "copy");
+	must(ask("cuCtxCreate", (void **)&p_cuCtxCreate, CUDA_VERSION, flags, NULL), "cuCtxCreate");
+	must(ask("cuStreamBeginCapture", (void **)&p_cuStreamBeginCapture, CUDA_VERSION, flags,
+		 NULL),
+	     "capture");
+}
+
+void find_functions(unsigned way, bool is_of_threads)
+{
+	void *library = dlopen("libcuda.so.1", RTLD_NOW | (way == 2 ? RTLD_GLOBAL : RTLD_LOCAL));
+
+	is_per_thread = is_of_threads;
+	if (!library) {
+		fprintf(stderr, "%s\n", dlerror());
+		exit(1);
+	}
+	if (way == 0)
+		find_by_driver(library);
+	else
+		find_by_dlsym(way == 1 ? library : RTLD_DEFAULT);
+	p_fake_digest = (__typeof__(p_fake_digest))dlsym(library, "fake_digest");
+	p_fake_unfinished = (__typeof__(p_fake_unfinished))dlsym(library, "fake_unfinished");
+	p_fake_name = (__typeof__(p_fake_name))dlsym(library, "fake_name");
+}
+
+void report(const char *what, CUresult result)
+{
+	printf("%s %d %016llx\n", what, (int)result, (unsigned long long)p_fake_digest());
+}

@@ -1,0 +1,82 @@
+/*
+ * program.h - what the parts of random_program share.
+ */
+#ifndef PROGRAM_H
+#define PROGRAM_H
+
+#include "../fake_driver.h"
+
+#include <stdbool.h>
+
+enum {
+	THREADS = 3,
+	KINDS = 6,
+	STREAMS = 6,
+	BUFFERS = 8,
+	PHRASE_MAX = 90,
+	SHAPES = 6,
+	WAIT_S = 30,
+	COMPUTE_NS = 60000,
+	LARGE_BYTES = 3 << 20
+};
+
+/* The driver's functions, found as programs find them: by cuGetProcAddress, by dlsym in the library, or anywhere. */
+#define PROGRAM_POINTER(name) extern __typeof__(name) *p_##name;
+FAKE_DRIVER_FUNCTIONS(PROGRAM_POINTER, PROGRAM_POINTER)
+extern __typeof__(cuCtxCreate_v4) *p_cuCtxCreate;
+extern __typeof__(cuStreamBeginCapture) *p_cuStreamBeginCapture;
+extern __typeof__(cuMemcpyDtoDAsync) *p_cuMemcpyDtoDAsync;
+extern uint64_t (*p_fake_digest)(void);
+extern unsigned long (*p_fake_unfinished)(void);
+extern void (*p_fake_name)(CUdeviceptr, long);
+
+/* way: 0 to 2.  is_per_thread: the default stream is one for each thread. */
+void find_functions(unsigned way, bool is_per_thread);
+
+/* Ends the program where something failed that never should. */
+void must(CUresult result, const char *what);
+
+/* Prints what a call returned, and the hash of all that the driver had done by then. */
+void report(const char *what, CUresult result);
+
+/* A number by chance, of the thread; the same for the same seed. */
+extern __thread unsigned long chance;
+unsigned below(unsigned limit);
+
+/* ---- what all threads share ---- */
+
+extern CUcontext context, other_context;
+extern CUstream streams[STREAMS];
+extern CUdeviceptr buffers[BUFFERS];
+extern void *kernels[KINDS][2]; /* as functions, and as handles of kernels */
+extern unsigned seed, steps_left;
+
+/* ---- launches ---- */
+
+struct launch {
+	unsigned kind, is_handle, stream, shape, is_ex, target, source;
+	unsigned
+		memory; /* 0: a kernel; 1, 2, 4: a memset by so many bytes; 3: a copy; behind that, ones that fail */
+};
+
+/* What the thread launches again and again. */
+extern __thread struct launch phrase[PHRASE_MAX];
+extern __thread unsigned phrase_length;
+void new_phrase(void);
+void launch_phrase(void);
+void do_launch(const struct launch *launch); /* a memset or a copy as well */
+void packed_launch(void);
+
+/* ---- memory ---- */
+
+void allocate(unsigned buffer, size_t bytes, CUstream stream);
+void renew_memory(void);
+void allocate_alone(void);
+
+/* ---- threads at once ---- */
+
+/* number: of the thread.  What its memory contained, in the end. */
+void *run_at_once(void *number);
+unsigned long sum_of_thread(unsigned number);
+
+#endif

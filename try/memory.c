@@ -1,0 +1,108 @@
+/*
+ * memory.c - memory of the GPU: allocated from what is kept of what was freed (pool.h), or by the driver.
+ */
+#include "memory.h"
+
+#include "counts.h"
+#include "deferred.h"
+#include "driver.h"
+#include "lookup.h"
+#include "pool.h"
+
+CUresult try_allocate(CUdeviceptr *address, size_t bytes)
+{
+	const struct driver *driver = driver_open();
+	CUresult result;
+
+	if (!driver->allocate)
+		return CUDA_ERROR_NOT_FOUND;
+	if (!pool_is_wanted())
+		return driver->allocate(address, bytes);
+	counts_add(TRY_ALLOCATIONS_SEEN, 1);
+	if (pool_take(address, bytes))
+		return CUDA_SUCCESS;
+	result = driver->allocate(address, bytes);
+	if (result == CUDA_ERROR_OUT_OF_MEMORY && pool_return_all())
+		result = driver->allocate(address, bytes);
+	if (result == CUDA_SUCCESS)
+		pool_note(*address, bytes);
+	return result;
+}
+
+/* What was put off may use the memory. */
+static void flush_before(const char *exported)
+{
+	deferred_before(lookup_row(exported), FLUSHES);
+}
+
+CUresult try_free(CUdeviceptr address)
+{
+	const struct driver *driver = driver_open();
+	CUresult result;
+
+	if (!driver->free)
+		return CUDA_ERROR_NOT_FOUND;
+	flush_before("cuMemFree_v2");
+	if (pool_is_wanted() && address && pool_keep(address, &result))
+		return result;
+	return driver->free(address);
+}
+
+static CUresult free_async(const char *exported, __typeof__(cuMemFreeAsync) *real,
+			   CUdeviceptr address, CUstream stream)
+{
+	if (!real)
+		return CUDA_ERROR_NOT_FOUND;
+	flush_before(exported);
+	if (pool_is_wanted() && !pool_drop(address))
+		return CUDA_ERROR_INVALID_VALUE;
+	return real(address, stream);
+}
+
+CUresult try_free_async(CUdeviceptr address, CUstream stream)
+{
+	return free_async("cuMemFreeAsync", driver_open()->free_async, address, stream);
+}
+
+CUresult try_free_async_ptsz(CUdeviceptr address, CUstream stream)
+{
+	return free_async("cuMemFreeAsync_ptsz", driver_open()->free_async_ptsz, address, stream);
+}
+
+/* ---- asking ---- */
+
+CUresult try_pointer_attribute(void *value, CUpointer_attribute attribute, CUdeviceptr address)
+{
+	const struct driver *driver = driver_open();
+
+	if (!driver->pointer_attribute)
+		return CUDA_ERROR_NOT_FOUND;
+	pool_return_at(address);
+	if (attribute == CU_POINTER_ATTRIBUTE_P2P_TOKENS)
+		pool_before(ENDS);
+	return driver->pointer_attribute(value, attribute, address);
+}
+
+CUresult try_pointer_attributes(unsigned count, CUpointer_attribute *attributes, void **values,
+				CUdeviceptr address)
+{
+	const struct driver *driver = driver_open();
+
+	if (!driver->pointer_attributes)
+		return CUDA_ERROR_NOT_FOUND;
+	pool_return_at(address);
+	for (unsigned i = 0; attributes && i < count; i++)
+		if (attributes[i] == CU_POINTER_ATTRIBUTE_P2P_TOKENS)
+			pool_before(ENDS);
+	return driver->pointer_attributes(count, attributes, values, address);
+}
+
+CUresult try_address_range(CUdeviceptr *base, size_t *bytes, CUdeviceptr address)
+{
+	const struct driver *driver = driver_open();
+
+	if (!driver->address_range)
+		return CUDA_ERROR_NOT_FOUND;
+	pool_return_at(address);
+	return driver->address_range(base, bytes, address);
+}

@@ -1,0 +1,118 @@
+/*
+ * transfers.c - memsets, and copies within memory of the GPU: put off as launches are, or passed on at once.
+ *
+ * The driver refuses a memset beyond what was allocated at once.  So one is put off only where the driver says that it lies in
+ * memory of the current context, which is neither managed nor the host's: with such memory it may wait, too.
+ */
+#include <stdint.h>
+
+#include "deferred.h"
+#include "driver.h"
+#include "launches.h"
+#include "pool.h"
+#include "work.h"
+
+/* Whether all of it lies in one allocation. */
+static bool is_in_memory(CUdeviceptr address, size_t bytes)
+{
+	CUcontext of_memory = NULL, current = NULL;
+	unsigned type = 0, is_managed = 1;
+	CUdeviceptr start = 0;
+	size_t size = 0;
+	CUpointer_attribute asked[] = {CU_POINTER_ATTRIBUTE_CONTEXT,
+				       CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+				       CU_POINTER_ATTRIBUTE_IS_MANAGED,
+				       CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+				       CU_POINTER_ATTRIBUTE_RANGE_SIZE};
+	void *answers[] = {&of_memory, &type, &is_managed, &start, &size};
+	const struct driver *driver = driver_open();
+
+	pool_return_at(address);
+	if (driver->pointer_attributes(sizeof(asked) / sizeof(asked[0]), asked, answers, address) !=
+		    CUDA_SUCCESS ||
+	    driver->get_current(&current) != CUDA_SUCCESS)
+		return false;
+	return of_memory && of_memory == current && type == CU_MEMORYTYPE_DEVICE && !is_managed &&
+	       start && address >= start && bytes && address - start <= size &&
+	       bytes <= size - (address - start);
+}
+
+static enum try_reason why_not_set(const struct memory_set *set)
+{
+	if (set->count > SIZE_MAX / set->element_bytes || set->address % set->element_bytes)
+		return TRY_MEMORY_RANGE;
+	return is_in_memory(set->address, set->count * set->element_bytes) ? TRY_REASON_COUNT
+									   : TRY_MEMORY_RANGE;
+}
+
+static enum try_reason why_not_copy(const struct memory_copy *copy)
+{
+	if (copy->to < copy->from + copy->bytes && copy->from < copy->to + copy->bytes)
+		return TRY_MEMORY_RANGE;
+	return is_in_memory(copy->to, copy->bytes) && is_in_memory(copy->from, copy->bytes)
+		       ? TRY_REASON_COUNT
+		       : TRY_MEMORY_RANGE;
+}
+
+/* Without a stream a function for per-thread default streams means the calling thread's. */
+static bool put(struct kernel *kernel, void *parameter, CUstream stream, bool is_of_thread,
+		enum try_reason known, CUresult *late)
+{
+	const struct launch launch = {.kernel = kernel,
+				      .stream = stream,
+				      .parameters = (void *[]){parameter}};
+
+	if (is_of_thread && !stream)
+		known = TRY_STREAM;
+	return deferred_put(&launch, known, &known, late);
+}
+
+static bool put_set(CUdeviceptr address, unsigned value, unsigned element_bytes, size_t count,
+		    CUstream stream, bool is_of_thread, CUresult *late)
+{
+	struct memory_set set = {address, count, value, element_bytes};
+
+	return put(work_set(element_bytes), &set, stream, is_of_thread,
+		   deferred_is_on() ? why_not_set(&set) : TRY_REASON_COUNT, late);
+}
+
+static bool put_copy(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream,
+		     bool is_of_thread, CUresult *late)
+{
+	struct memory_copy copy = {to, from, bytes};
+
+	return put(work_copy(), &copy, stream, is_of_thread,
+		   deferred_is_on() ? why_not_copy(&copy) : TRY_REASON_COUNT, late);
+}
+
+#define SET(name, member, type, element_bytes, is_of_thread)                                    \
+	CUresult name(CUdeviceptr address, type value, size_t count, CUstream stream)           \
+	{                                                                                       \
+		__typeof__(driver_open()->member) real = driver_open()->member;                 \
+		CUresult late = CUDA_SUCCESS;                                                   \
+                                                                                                \
+		if (put_set(address, value, element_bytes, count, stream, is_of_thread, &late)) \
+			return late;                                                            \
+		return real ? real(address, value, count, stream) : CUDA_ERROR_NOT_FOUND;       \
+	}
+
+SET(try_set_8, set_8, unsigned char, 1, false)
+SET(try_set_8_ptsz, set_8_ptsz, unsigned char, 1, true)
+SET(try_set_16, set_16, unsigned short, 2, false)
+SET(try_set_16_ptsz, set_16_ptsz, unsigned short, 2, true)
+SET(try_set_32, set_32, unsigned, 4, false)
+SET(try_set_32_ptsz, set_32_ptsz, unsigned, 4, true)
+
+#define COPY(name, member, is_of_thread)                                               \
+	CUresult name(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) \
+	{                                                                              \
+		__typeof__(driver_open()->member) real = driver_open()->member;        \
+		CUresult late = CUDA_SUCCESS;                                          \
+                                                                                       \
+		if (put_copy(to, from, bytes, stream, is_of_thread, &late))            \
+			return late;                                                   \
+		return real ? real(to, from, bytes, stream) : CUDA_ERROR_NOT_FOUND;    \
+	}
+
+COPY(try_copy, copy, false)
+COPY(try_copy_ptsz, copy_ptsz, true)
