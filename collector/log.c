@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "guard.h"
@@ -15,6 +16,23 @@ void log_set_quiet(bool quiet)
 	is_quiet = quiet;
 }
 
+static struct stat at_load; /* what was open as stderr; of no inode where nothing was */
+
+__attribute__((constructor)) static void note_standard_error(void)
+{
+	if (fstat(STDERR_FILENO, &at_load) < 0)
+		at_load.st_ino = 0;
+}
+
+/* A program may close it and open a file of its own as the same descriptor. */
+static bool is_file_of_program(void)
+{
+	struct stat now;
+
+	return fstat(STDERR_FILENO, &now) == 0 && S_ISREG(now.st_mode) &&
+	       (now.st_dev != at_load.st_dev || now.st_ino != at_load.st_ino);
+}
+
 /* A warning that cannot be written has nowhere else to go, and one that must wait for a reader would
  * hold up the application: a pipe is writable when it has room for the whole line. */
 static void write_now(const char *line, size_t length)
@@ -23,7 +41,8 @@ static void write_now(const char *line, size_t length)
 	struct guard guard;
 
 	guard_enter(&guard);
-	if (poll(&standard_error, 1, 0) == 1 && standard_error.revents == POLLOUT)
+	if (!is_file_of_program() && poll(&standard_error, 1, 0) == 1 &&
+	    standard_error.revents == POLLOUT)
 		(void)!write(STDERR_FILENO, line, length);
 	guard_leave(&guard);
 }

@@ -266,7 +266,7 @@ static int analyze(struct analysis *analysis, bool is_once)
 int cmd_analyze(int argc, char **argv)
 {
 	struct analyze_arguments arguments = {0};
-	struct analysis analysis = {.run = {.who = WHO, .is_started = true},
+	struct analysis analysis = {.run = {.who = WHO, .is_started = true, .next = "second run"},
 				    .input = lseek(STDIN_FILENO, 0, SEEK_CUR)};
 	struct record_output output;
 	int rc;

@@ -100,35 +100,87 @@ static void watch(struct record_run *run, struct watched *watched, bool is_live)
 						    .user = watched};
 }
 
+/* ---- recordings ---- */
+
+/* Makes one.  Returns 0 where run has how the program ended; or the exit code after one line. */
+static int make_recording(struct record_run *run, const struct record_choices *choices,
+			  struct record_output *output)
+{
+	struct watched watched;
+	int rc = record_output_choose(output, run->who);
+
+	if (rc == 0)
+		rc = record_ring_open(&watched.ring, output->folder, choices->ring, run->who);
+	if (rc)
+		return rc;
+	run->folder = output->folder;
+	if (record_inject(run->who) < 0)
+		return EXIT_FAILED;
+	watch(run, &watched, choices->is_live);
+	signals_hold();
+	if ((is_both() ? run_both(run) : record_run(run)) < 0)
+		return EXIT_FAILED;
+	record_live_end(&watched.live);
+	if (*watched.ring.folder)
+		record_ring_close(&watched.ring, run->is_started, run->status);
+	else if (!choices->repeat_count && run->is_started && !output->is_nested)
+		print_result(output->folder);
+	return 0;
+}
+
+static void print_repeats(const char *folder, unsigned count)
+{
+	fprintf(stderr,
+		"rooflinectl record: %s: %u recording%s of one program; compare takes them as repeats: "
+		"rooflinectl compare %s OTHER\n",
+		folder, count, count == 1 ? "" : "s", folder);
+}
+
+/* Each in a folder of its own, which compare takes for a repeat; where stdin can be rewound, all runs read the same. */
+static int make_repeats(struct record_run *run, const struct record_choices *choices)
+{
+	off_t input = lseek(STDIN_FILENO, 0, SEEK_CUR);
+	struct record_output output;
+	char base[2 * PATH_MAX];
+	unsigned count = 0;
+	int rc = record_output_folder(base, sizeof(base), run->who);
+
+	run->next = "further run";
+	while (rc == 0 && count < choices->repeat_count) {
+		char folder[sizeof(base) + 16];
+
+		if (count && input >= 0)
+			lseek(STDIN_FILENO, input, SEEK_SET);
+		fprintf(stderr, "rooflinectl record: run %u of %u\n", ++count,
+			choices->repeat_count);
+		snprintf(folder, sizeof(folder), "%s/%u", base, count);
+		record_set_variable(ENV_OUTPUT, folder);
+		rc = make_recording(run, choices, &output);
+		if (rc == 0 && count < choices->repeat_count && !record_is_worth_repeating(run))
+			break;
+	}
+	if (rc == 0 && count == choices->repeat_count)
+		print_repeats(base, count);
+	else if (rc == 0 && run->is_started)
+		print_result(output.folder);
+	return rc;
+}
+
 int cmd_record(int argc, char **argv)
 {
-	struct record_run run = {.who = "rooflinectl record", .is_started = true};
+	struct record_run run = {.who = "rooflinectl record",
+				 .is_started = true,
+				 .next = "second run"};
 	struct record_choices choices;
 	struct record_output output;
-	struct watched watched;
 	int rc;
 
 	record_output_note();
 	if (!record_options_parse(argc, argv, &choices))
 		return EXIT_USAGE;
 	run.program = choices.program;
-	rc = record_output_choose(&output, run.who);
-	if (rc == 0)
-		rc = record_ring_open(&watched.ring, output.folder, choices.ring, run.who);
-	if (rc)
-		return rc;
-	run.folder = output.folder;
 	record_set_variable(ENV_CONTROL, "1");
-	if (record_inject(run.who) < 0)
-		return EXIT_FAILED;
-	watch(&run, &watched, choices.is_live);
-	signals_hold();
-	if ((is_both() ? run_both(&run) : record_run(&run)) < 0)
-		return EXIT_FAILED;
-	record_live_end(&watched.live);
-	if (*watched.ring.folder)
-		record_ring_close(&watched.ring, run.is_started, run.status);
-	else if (run.is_started && !output.is_nested)
-		print_result(output.folder);
-	return record_end_as_program(run.status);
+	rc = choices.repeat_count ? make_repeats(&run, &choices)
+				  : make_recording(&run, &choices, &output);
+	return rc ? rc : record_end_as_program(run.status);
 }

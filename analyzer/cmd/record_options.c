@@ -20,6 +20,8 @@
 #define VARIABLE_NAME(constant, name, fallback, meaning) [constant] = name,
 static const char *const variable_names[] = {ROOFLINE_VARIABLES(VARIABLE_NAME)};
 
+#define REPEATS_MOST 1000
+
 enum {
 	OPTION_GRAPHS = 256,
 	OPTION_DELAY,
@@ -44,6 +46,7 @@ enum {
 	OPTION_RING,
 	OPTION_SLOWER,
 	OPTION_LIVE,
+	OPTION_REPEATS,
 };
 
 static const struct argp_option option_table[] = {
@@ -52,6 +55,8 @@ static const struct argp_option option_table[] = {
 	 "record every node of a CUDA graph (default), or every launch as one and what the device "
 	 "launches; both runs the program twice, and reports join the two",
 	 0},
+	{"repeats", OPTION_REPEATS, "N", 0,
+	 "run the program N times, into DIR/1 to DIR/N: compare tells noise by them", 0},
 	{"kernels", 'k', "REGEX", 0,
 	 "record only kernels whose name matches this extended regular expression", 0},
 	{"delay", OPTION_DELAY, "SECONDS", 0,
@@ -325,12 +330,33 @@ static void check_last(struct argp_state *state, const struct record_choices *ch
 			   "--graphs=both, which need the whole of a recording");
 }
 
+static unsigned parse_repeats(struct argp_state *state, const char *text)
+{
+	char *end;
+	unsigned long count = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || count < 1 || count > REPEATS_MOST)
+		usage_fail(state, "--repeats takes a number of runs from 1 to %d, not '%s'",
+			   REPEATS_MOST, text);
+	return (unsigned)count;
+}
+
+static void check_repeats(struct argp_state *state, const struct record_choices *choices)
+{
+	const char *graphs = record_variable(ENV_GRAPHS);
+
+	if (choices->repeat_count &&
+	    (record_variable(ENV_LAST) || (graphs && !strcmp(graphs, "both"))))
+		usage_fail(state, "--repeats does not go with --last and --graphs=both");
+}
+
 /* Options that exclude each other, and those that imply --sample. */
 static void check_together(struct argp_state *state, const struct record_choices *choices)
 {
 	bool is_sampling = record_variable(ENV_SAMPLE);
 
 	check_last(state, choices);
+	check_repeats(state, choices);
 	if (is_sampling && record_variable(ENV_COUNTERS))
 		usage_fail(
 			state,
@@ -426,6 +452,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case OPTION_SLOWER:
 		set_slower(state, argument);
+		return 0;
+	case OPTION_REPEATS:
+		choices->repeat_count = parse_repeats(state, argument);
 		return 0;
 	case OPTION_LIVE:
 		choices->is_live = true;

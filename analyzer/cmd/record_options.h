@@ -14,6 +14,7 @@ struct record_choices {
 	char **program;	  /* what stands behind the options */
 	const char *ring; /* the folder of --ring, or NULL */
 	bool is_live;
+	unsigned repeat_count; /* of --repeats; 0: one recording */
 };
 
 /* Sets the variables that options ask for.  Returns false when there is nothing to run. */

@@ -107,14 +107,14 @@ static bool find_other_run(const char *folder, const char *id, char *name, size_
 /* ---- choosing ---- */
 
 /* The folder has to be the same for every process that the program starts. */
-static int choose_folder(char *folder, size_t size, const char *who)
+int record_output_folder(char *folder, size_t size, const char *who)
 {
 	const char *wanted = record_variable(ENV_OUTPUT);
-	char cwd[PATH_MAX], when[32];
+	char cwd[PATH_MAX] = "", when[32];
 	time_t now = time(NULL);
 	struct tm local;
 
-	if (!getcwd(cwd, sizeof(cwd))) {
+	if (!(wanted && *wanted == '/') && !getcwd(cwd, sizeof(cwd))) {
 		fprintf(stderr, "%s: the current folder is gone: %s\n", who, strerror(errno));
 		return EXIT_FAILED;
 	}
@@ -139,7 +139,7 @@ static void choose_id(char *id, size_t size)
 int record_output_choose(struct record_output *output, const char *who)
 {
 	char id[32], name[NAME_MAX + 1];
-	int rc = choose_folder(output->folder, sizeof(output->folder), who);
+	int rc = record_output_folder(output->folder, sizeof(output->folder), who);
 
 	if (rc)
 		return rc;

@@ -6,6 +6,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 struct record_output {
 	char folder[2 * PATH_MAX]; /* absolute */
@@ -14,6 +15,9 @@ struct record_output {
 
 /* Notes what a record above this one has set; before options are read. */
 void record_output_note(void);
+
+/* Writes the folder that record_output_choose() would choose.  Returns 0, or the exit code after one line. */
+int record_output_folder(char *folder, size_t size, const char *who);
 
 /* Chooses the folder and tells it to the collector.  who: "rooflinectl record".  Returns 0, or the exit code after one
  * line. */

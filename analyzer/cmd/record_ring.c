@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,16 +37,19 @@ static int64_t clock_now_ns(void)
 
 static int make_folder(struct record_ring *ring, const char *parent)
 {
-	char above[PATH_MAX + 2];
+	char dumps[PATH_MAX];
 
 	if ((size_t)snprintf(ring->folder, sizeof(ring->folder), "%s/" LIVE_RING "XXXXXX",
 			     parent) >= sizeof(ring->folder))
 		return -ENAMETOOLONG;
-	snprintf(above, sizeof(above), "%s/", ring->dumps);
-	ring->is_dumps_new = access(ring->dumps, F_OK) < 0;
-	if (path_make_parents(above, 1) < 0 || !mkdtemp(ring->folder))
+	if ((size_t)snprintf(dumps, sizeof(dumps), "%s", ring->dumps) >= sizeof(dumps))
+		return -ENAMETOOLONG;
+	ring->is_dumps_new = access(dumps, F_OK) < 0;
+	if (path_make_parents(dumps, 1) < 0)
 		return -errno;
-	return 0;
+	if (mkdir(dumps, 0700) < 0 && errno != EEXIST) /* as the collector makes its folders */
+		return -errno;
+	return mkdtemp(ring->folder) ? 0 : -errno;
 }
 
 static int note_dumps(const struct record_ring *ring)

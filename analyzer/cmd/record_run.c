@@ -139,13 +139,13 @@ bool record_is_worth_repeating(const struct record_run *run)
 
 	record_describe_end(run->status, end, sizeof(end));
 	if (!run->is_started)
-		fprintf(stderr, "%s: the program did not start, so there is no second run\n",
-			run->who);
+		fprintf(stderr, "%s: the program did not start, so there is no %s\n", run->who,
+			run->next);
 	else if (run->status)
-		fprintf(stderr, "%s: the program ended with %s, so there is no second run\n",
-			run->who, end);
+		fprintf(stderr, "%s: the program ended with %s, so there is no %s\n", run->who, end,
+			run->next);
 	else if (signals_are_end_asked())
-		fprintf(stderr, "%s: interrupted, so there is no second run\n", run->who);
+		fprintf(stderr, "%s: interrupted, so there is no %s\n", run->who, run->next);
 	else
 		return path_newest_recording(found, sizeof(found), run->folder) == 0;
 	return false;

@@ -13,6 +13,7 @@ struct record_run {
 	const char *who; /* "rooflinectl record", for what is told on stderr */
 	char **program;
 	const char *folder;	    /* of the recording */
+	const char *next;	    /* what would follow, for what is told: "second run" */
 	struct signals_watch watch; /* while it runs */
 	bool is_started;
 	int status; /* as wait(2) tells it */

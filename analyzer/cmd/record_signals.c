@@ -19,17 +19,21 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static sigset_t mask_before;
 static struct sigaction child_action_before;
-static bool is_end_asked;
+static bool is_held, is_end_asked;
 
 void signals_hold(void)
 {
 	struct sigaction usual = {.sa_handler = SIG_DFL};
 	sigset_t all;
 
+	if (is_held)
+		return;
+	is_held = true;
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &mask_before);
 	/* Whoever ignores it has no children to wait for. */
@@ -38,6 +42,7 @@ void signals_hold(void)
 
 void signals_restore(void)
 {
+	is_held = false;
 	sigaction(SIGCHLD, &child_action_before, NULL);
 	sigprocmask(SIG_SETMASK, &mask_before, NULL);
 }
@@ -49,6 +54,16 @@ bool signals_are_end_asked(void)
 
 /* ---- the witness ---- */
 
+/* Whoever signals rooflinectl by its name (pkill, killall) does not mean the witness. */
+static void take_another_name(void)
+{
+	static const char name[] = "signal-witness";
+	size_t length = strlen(program_invocation_name);
+
+	prctl(PR_SET_NAME, name);
+	snprintf(program_invocation_name, length + 1, "%s", name);
+}
+
 /* Returns its process id, or -1.  It ends with us, and holds no file of anybody open. */
 static pid_t witness_start(void)
 {
@@ -56,6 +71,7 @@ static pid_t witness_start(void)
 
 	if (witness != 0)
 		return witness;
+	take_another_name();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	syscall(SYS_close_range, 0, ~0U, 0);
 	while (getppid() == parent)
@@ -136,25 +152,51 @@ static bool asks_for_an_end(int signal_number)
 	return sigaction(signal_number, NULL, &action) == 0 && action.sa_handler != SIG_IGN;
 }
 
+/* The terminal's is always the group's; a timer or a limit that was set before we were started is the program's. */
+static bool is_from_terminal(const siginfo_t *signal)
+{
+	int number = signal->si_signo;
+
+	return signal->si_code == SI_KERNEL && number != SIGALRM && number != SIGVTALRM &&
+	       number != SIGPROF && number != SIGXCPU && number != SIGIO;
+}
+
+/* systemd and others that end all processes of a control group signal one after the other. */
+#define IN_TURN_NS 20000000
+
+static bool group_has(struct witness *witness, const siginfo_t *signal, pid_t program)
+{
+	const struct timespec in_turn = {.tv_nsec = IN_TURN_NS};
+	bool has_it = witness_has(witness, signal->si_signo);
+
+	if (!has_it && asks_for_an_end(signal->si_signo)) {
+		nanosleep(&in_turn, NULL);
+		has_it = witness_has(witness, signal->si_signo);
+	}
+	return has_it && getpgid(program) == getpgrp();
+}
+
 /* A signal of the program to its parent is for whoever would be its parent without us: for nobody that
  * we know, and not for the program. */
 static void receive(const siginfo_t *signal, pid_t program, struct witness *witness)
 {
-	bool has_program_it = witness_has(witness, signal->si_signo);
-	bool is_kernels = signal->si_code == SI_KERNEL; /* the terminal's: always the group's */
+	bool has_program_it = group_has(witness, signal, program) || is_from_terminal(signal);
 
 	if (asks_for_an_end(signal->si_signo))
 		is_end_asked = true;
-	if (!has_program_it && !is_kernels && signal->si_pid != program)
+	if (!has_program_it && signal->si_pid != program)
 		pass_on(program, signal);
 }
 
-/* Where there is a terminal, a shell may wait to hear that its job has stopped, and will continue it.  Without one
- * nobody would: we go on waiting for the program. */
+/* Where there is a terminal, a shell that gave us a process group of our own may wait to hear that its job has stopped, and
+ * will continue it.  Elsewhere nobody would: we go on waiting for the program. */
 static void stop_as_program(void)
 {
-	int terminal = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
+	int terminal;
 
+	if (getpgid(getppid()) == getpgrp())
+		return;
+	terminal = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
 	if (terminal < 0)
 		return;
 	close(terminal);

@@ -9,10 +9,11 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* From here on signals are kept for signals_wait(); nothing is missed while the program starts. */
+/* From here on signals are kept for signals_wait(); nothing is missed while the program starts.  A second
+ * call changes nothing. */
 void signals_hold(void);
 
-/* In the child, before exec: signals are as they were before signals_hold(). */
+/* Signals are as they were before signals_hold(), which then may be called again; in the child before exec. */
 void signals_restore(void);
 
 /* What is done beside waiting; all of it 0 and NULL: nothing. */

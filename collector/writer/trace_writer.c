@@ -276,8 +276,12 @@ void trace_rows_put(struct trace_rows *rows)
 /* A buffer of records with a long name each must not gather in memory until all are decoded. */
 static void interned_append_chunk(enum trace_table table)
 {
-	if (interned.tables[table].used >= CHUNK_BYTES)
-		interned_append();
+	static struct trace_rows none;
+
+	if (interned.tables[table].used < CHUNK_BYTES)
+		return;
+	limits_check(&none);
+	interned_append();
 }
 
 static uint32_t name_locked(const char *text)

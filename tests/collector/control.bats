@@ -158,6 +158,17 @@ taken() {
 	[ "$(wc -l <told)" -ge 1 ]
 }
 
+@test "top -n tells which kernels took the time of the interval" {
+	started -- until:stop
+	eventually grep -q , out/*/kernels.csv
+	"$ROOFLINECTL" top "$program" --once -i 600ms -n 3 >told
+	grep -qE '^ +[0-9.]+ [num]?s +[1-9][0-9,]*  [a-z_]+$' told
+	[ "$(wc -l <told)" -le 4 ]
+	"$ROOFLINECTL" top "$recorder" --once -i 600ms -n 1 >told
+	equal lines 2 "$(wc -l <told)"
+	ended
+}
+
 @test "--last keeps the newest second of several, whole, and its dumps are recordings that reports read" {
 	started --last 1s --live -- kernels:1000 until:stop
 	eventually reached out 12

@@ -194,6 +194,15 @@ bytes() {
 	[ ! -e "$recording" ]
 }
 
+@test "names count as well: --max-size holds where each kernel has a long one of its own" {
+	export ROOFLINE_MAX_SIZE=300K ROOFLINE_FLUSH_MS=10
+	record cuda different_names:3000x2000 sleep_ms:200 exit:6
+	warned 1 'has ended, and the program goes on: .*--max-size'
+	readable
+	sealed
+	[ "$(bytes)" -le 307200 ]
+}
+
 @test "ROOFLINE_MAX_SIZE ends the recording of a process; what is there is sealed, and reports read it" {
 	export ROOFLINE_MAX_SIZE=300K ROOFLINE_FLUSH_MS=10
 	record cuda marker:one kernels:100000 sleep_ms:100 enabled:4 marker:two kernels:100000 exit:6

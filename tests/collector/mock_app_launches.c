@@ -353,7 +353,7 @@ static void *background_launch_main(void *unused)
 {
 	for (;;) {
 		step_launch("count=1000,different=4");
-		usleep(100); /* others run as well, also where there is one core */
+		usleep(1000); /* others run as well, also where there is one core */
 	}
 	return unused;
 }

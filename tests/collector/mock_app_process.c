@@ -150,6 +150,14 @@ static void close_descriptors(void)
 		close(descriptor);
 }
 
+/* file_as_stderr:FILE - closes stderr, and opens a file of its own as the same descriptor */
+static void step_file_as_stderr(const char *argument)
+{
+	close(STDERR_FILENO);
+	if (open(argument, O_WRONLY | O_CREAT | O_TRUNC, 0600) != STDERR_FILENO)
+		fail("file_as_stderr", argument);
+}
+
 static void step_close_descriptors(const char *argument)
 {
 	(void)argument;
@@ -212,6 +220,7 @@ const struct step process_steps[] = {
 	{"fork_run", step_fork_run},
 	{"fork_at", step_fork_at},
 	{"close_descriptors", step_close_descriptors},
+	{"file_as_stderr", step_file_as_stderr},
 	{"replace_descriptors", step_replace_descriptors},
 	{"use_descriptors", step_use_descriptors},
 	{"daemon", step_daemon},

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # rooflinectl record: the program runs as without it, with the collector inside.
 
+bats_require_minimum_version 1.5.0
 load common
 
 # kernels: rows of kernels.csv of all processes
@@ -21,6 +22,23 @@ kernels() {
 	capture with "$ROOFLINECTL" record -o here -- env -C / "$app" cuda kernels:5
 	[ "$(cat with.status)" -eq 0 ]
 	[ -e "$BATS_TEST_TMPDIR"/here/*/kernels.csv ]
+}
+
+@test "a folder that is gone is no place to record into, and none is needed where -o names one" {
+	mkdir gone
+	cd gone
+	rmdir ../gone
+	run -0 "$ROOFLINECTL" record -o "$recording" -- "$app" cuda kernels:5
+	[ "$(kernels)" -eq 5 ]
+	run -1 "$ROOFLINECTL" record -o here -- "$app" cuda kernels:5
+	[[ "$output" == *"the current folder is gone"* ]]
+	cd "$BATS_TEST_TMPDIR"
+}
+
+@test "a warning is not written into a file that the program opened as its stderr" {
+	ROOFLINE_MIN_FREE=99999G run -3 "$ROOFLINECTL" record -o "$recording" -- "$app" file_as_stderr:data.db cuda exit:3
+	[ -e data.db ]
+	[ ! -s data.db ]
 }
 
 @test "a program that ends with _exit loses nothing" {
@@ -275,4 +293,38 @@ once() {
 		ended_with 2
 		[[ $(cat with.err) == *"--max-size takes a size of at least 64K, such as 500M, or 0 for no limit, not '$size'"* ]]
 	done
+}
+
+@test "--repeats records each run into a folder of its own, which compare takes for repeats" {
+	capture with "$ROOFLINECTL" record -o "$recording" --repeats 3 -- "$app" cuda kernels:5
+	[ "$(cat with.status)" -eq 0 ]
+	equal folders "1 2 3" "$(ls -C "$recording" | tr -s ' ')"
+	[ "$(grep -c "rooflinectl record: run . of 3" with.err)" -eq 3 ]
+	grep -q "rooflinectl record: $recording: 3 recordings of one program" with.err
+	run "$ROOFLINECTL" compare "$recording" "$recording/3" -f json
+	[ "$(python3 -c 'import json, sys; print([len(s["recordings"]) for s in json.load(sys.stdin)["sides"]])' <<<"$output")" = "[3, 1]" ]
+	capture with "$ROOFLINECTL" record -o "$recording" --repeats 2 -- "$app" cuda kernels:5
+	[ "$(cat with.status)" -eq 2 ]
+	grep -q "$recording/1 already holds a recording of another run" with.err
+}
+
+@test "each of the repeats reads the same stdin, and gets signals as the first" {
+	echo "a line" >input
+	"$ROOFLINECTL" record -o "$recording" --repeats 2 -- sh -c "cat; '$app' cuda kernels:5; grep SigBlk /proc/self/status" \
+		<input >out 2>err
+	[ "$(grep -c "a line" out)" -eq 2 ]
+	[ "$(grep SigBlk out | sort -u | wc -l)" -eq 1 ]
+}
+
+@test "a run that fails is the last of the repeats" {
+	capture with "$ROOFLINECTL" record -o "$recording" --repeats 3 -- \
+		sh -c "'$app' cuda kernels:5; [ -e again ] && exit 7; touch again"
+	[ "$(cat with.status)" -eq 7 ]
+	grep -q "ended with exit code 7, so there is no further run" with.err
+	equal folders "1 2" "$(ls -C "$recording" | tr -s ' ')"
+	grep -q "rooflinectl report $recording/2" with.err
+	capture with "$ROOFLINECTL" record --repeats 0 -- true
+	[ "$(cat with.status)" -eq 2 ]
+	capture with "$ROOFLINECTL" record --repeats 2 --last 30s -- true
+	[ "$(cat with.status)" -eq 2 ]
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # rooflinectl record: signals reach the program as if record were not there.
 
+bats_require_minimum_version 1.5.0
 load common
 
 # A program that prints each signal that it gets, and ends with 5 when there is a file called stop.
@@ -81,6 +82,35 @@ each_once() {
 	sleep 0.1
 	listened
 	said 3 USR1
+}
+
+@test "TERM to all processes called rooflinectl, or to each process in turn, reaches the program once" {
+	for round in 1 2 3; do
+		for pattern in rooflinectl .; do
+			listen
+			for pid in $(pgrep -s "$recorder" "$pattern" | sort -n); do
+				kill -TERM "$pid" || true
+				sleep 0.002
+			done
+			eventually said 1 TERM
+			sleep 0.1
+			listened
+			said 1 TERM
+		done
+	done
+}
+
+@test "a program in a process group of its own gets what is sent to that of record" {
+	setsid "$ROOFLINECTL" record -o "$recording" -- setsid perl -e "$listener" TERM >out 2>err 3>&- &
+	recorder=$!
+	eventually said 1 ready
+	kill -TERM -- "-$recorder"
+	eventually said 1 TERM
+	listened
+}
+
+@test "an alarm that was set before record was started is the program's" {
+	run -142 perl -e 'alarm 1; exec @ARGV' "$ROOFLINECTL" record -o "$recording" -- sleep 20
 }
 
 @test "TERM, HUP and USR1 to record end the program, and record as it ended" {

@@ -2,11 +2,13 @@
 # What happens rarely, often: signals to record, first NVTX calls beside forks and constructors, files that take no more,
 # a program with its own profiler.  Many runs at a time, each as it ends without us.
 #
-#   RUNS=N JOBS=N tests/gpu/check_storms.sh     50 of each when not given, PyTorch's profiler a tenth of that
+#   RUNS=N JOBS=N tests/gpu/check_storms.sh     50 of each when not given
+#   PROFILER_RUNS=N STORMS=REGEX                 of PyTorch's profiler, a tenth of RUNS when not given; these storms alone
 #   tests/gpu/check_storms.sh one NAME NUMBER   one run of a storm: 0 when all is as it should be
 # shellcheck source=tests/gpu/tap.bash
 . "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
 runs=${RUNS:-50}
+profiler_runs=${PROFILER_RUNS:-$(((runs + 9) / 10))}
 tool=$BUILD/bin/rooflinectl
 python=${PYTHON:-python3}
 
@@ -65,6 +67,7 @@ fi
 # storm NAME RUNS SENTENCE
 storm() {
 	local first=$((run_count + 1)) bad=0 i
+	[[ $1 =~ ${STORMS:-.} ]] || return 0
 	for ((i = 0; i < $2; i++)); do
 		start "tests/gpu/$(basename "${BASH_SOURCE[0]}")" one "$1" $i
 	done
@@ -83,7 +86,7 @@ storm constructor "$runs" "first NVTX calls while a constructor uses NVTX: none 
 storm forks "$runs" "first NVTX calls while children are forked: none hangs"
 storm full "$runs" "runs whose files take no more end as ever"
 if "$python" -c 'import torch' 2>/dev/null; then
-	storm profiler $(((runs + 9) / 10)) "runs with PyTorch's own profiler inside end as ever"
+	storm profiler "$profiler_runs" "runs with PyTorch's own profiler inside end as ever"
 else
 	skip "runs with PyTorch's own profiler inside end as ever" "no PyTorch"
 fi
