@@ -117,7 +117,7 @@ static bool is_short_repeated(const struct pauses *pauses, const struct profile_
 {
 	const struct profile *profile = pauses->profile;
 
-	if (op->kind != OP_KERNEL || op->graph_node || op->call == PROFILE_NONE)
+	if (op->kind != OP_KERNEL || profile_op_node(profile, op) || op->call == PROFILE_NONE)
 		return false;
 	return op->end_ns - op->start_ns <= SHORT_KERNEL_NS &&
 	       pauses->launch_count[profile->signatures[op->detail].kernel] >=

@@ -2,6 +2,8 @@
 
 #include "base/format.h"
 #include "base/names/kernel_labels.h"
+#include "base/names/range_fold.h"
+#include "base/search.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,10 +12,14 @@
 #define NAMES_MOST 3
 #define NAME_WIDTH 40
 #define RANGE_WIDTH 40
+#define OPERATOR_WIDTH 32
+#define NAME_SIZE (NAME_WIDTH + 8 + 4 * OPERATOR_WIDTH + 8)
 
+/* Each once: by its operator of PyTorch, else by its own name. */
 struct names {
-	char items[NAMES_MOST][NAME_WIDTH + 8];
-	size_t count; /* more than NAMES_MOST: there are others */
+	char items[NAMES_MOST][NAME_SIZE];
+	const char *operators[NAMES_MOST]; /* "": of none */
+	size_t count;			   /* more than NAMES_MOST: there are others */
 };
 
 static const char *copy_name(const struct profile *profile, const struct profile_op *op)
@@ -43,29 +49,74 @@ static void name_op(char *buffer, size_t size, const struct profile *profile,
 						 : "graph");
 }
 
-static void add_name(struct names *names, const char *name)
+struct range_search {
+	const struct profile_range *ranges;
+	int64_t time_ns;
+};
+
+static bool begins_later(size_t index, const void *context)
+{
+	const struct range_search *search = context;
+
+	return search->ranges[index].start_ns > search->time_ns;
+}
+
+/* The innermost operator of PyTorch that made the call, of those that began from first_ns on; "": none. */
+static const char *operator_of(const struct profile *profile, const struct profile_call *call,
+			       int64_t first_ns)
+{
+	const struct profile_thread *thread = &profile->threads[call->thread];
+	const struct range_search search = {profile->ranges + thread->first_range, call->start_ns};
+	size_t next = search_first(0, thread->range_count, begins_later, &search);
+
+	for (; next > 0 && search.ranges[next - 1].start_ns >= first_ns; next--) {
+		const struct profile_range *range = &search.ranges[next - 1];
+
+		if (range->is_push_pop && range->end_ns >= call->end_ns &&
+		    (range->recorded_name || range_is_operator(range->name)))
+			return range->name;
+	}
+	return "";
+}
+
+static void add_name(struct names *names, const char *operator_name, const char *name)
 {
 	size_t known = names->count < NAMES_MOST ? names->count : NAMES_MOST;
+	char shown[OPERATOR_WIDTH * 4 + 1];
 
 	for (size_t i = 0; i < known; i++)
-		if (!strcmp(names->items[i], name))
+		if (*operator_name ? !strcmp(names->operators[i], operator_name)
+				   : !strcmp(names->items[i], name))
 			return;
+	if (names->count < NAMES_MOST && *operator_name) {
+		format_text(shown, sizeof(shown), operator_name, OPERATOR_WIDTH);
+		snprintf(names->items[names->count], NAME_SIZE, "%s (%s)", shown, name);
+	} else if (names->count < NAMES_MOST) {
+		snprintf(names->items[names->count], NAME_SIZE, "%s", name);
+	}
 	if (names->count < NAMES_MOST)
-		snprintf(names->items[names->count], sizeof(names->items[0]), "%s", name);
+		names->operators[names->count] = operator_name;
 	names->count++;
 }
 
 static void collect_names(struct names *names, const struct model *model, const struct loop *loop)
 {
 	const struct submissions *submissions = &model->submissions;
+	const struct profile *profile = model->profile;
+	int64_t first_ns = profile->calls[loop->iterations[0]].start_ns;
 	char name[NAME_WIDTH + 8];
 
-	for (size_t i = loop->iterations[1]; i < loop->iterations[2]; i++)
+	for (size_t i = loop->iterations[1]; i < loop->iterations[2]; i++) {
+		const char *operator_name = "";
+
+		if (submissions_count(submissions, i))
+			operator_name = operator_of(profile, &profile->calls[i], first_ns);
 		for (uint32_t j = submissions->first[i]; j < submissions->first[i + 1]; j++) {
-			name_op(name, sizeof(name), model->profile,
-				&model->profile->ops[submissions_op(submissions, j)]);
-			add_name(names, name);
+			name_op(name, sizeof(name), profile,
+				&profile->ops[submissions_op(submissions, j)]);
+			add_name(names, operator_name, name);
 		}
+	}
 }
 
 /* The innermost range of the thread around these calls, or NULL; ranges come by start. */

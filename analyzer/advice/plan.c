@@ -30,7 +30,9 @@ void plan_add_candidate(struct plan_candidates *candidates, const struct facts *
 						     .place = {1, 1, 1},
 						     .steady = {1, 1, 1}}};
 
-	if (device != what_if_main_device(facts->report->profile) ||
+	/* a rule about a whole job is asked of one GPU */
+	if ((device != what_if_main_device(facts->report->profile) &&
+	     !rule->technique->change_job) ||
 	    what_if->effect.refusal == refused_device_work || is_known(candidates, technique))
 		return;
 	if (!what_if->effect.refusal) {
@@ -41,6 +43,7 @@ void plan_add_candidate(struct plan_candidates *candidates, const struct facts *
 		candidate.is_worth = facts_is_worth(facts, rule, what_if);
 	}
 	candidate.is_refused = what_if->effect.refusal != NULL;
+	candidate.number = what_if->effect.number;
 	candidate.expected =
 		gain_expected_speedup(&candidate.alone, facts->what_ifs.places != NULL);
 	candidates->items[candidates->count++] = candidate;
@@ -92,6 +95,7 @@ struct plan {
 	const struct facts *facts;
 	const struct plan_candidate *chosen[TECHNIQUE_COUNT];
 	size_t count;
+	uint64_t numbers[TECHNIQUE_COUNT]; /* that techniques chose; 0: none */
 	struct predicted_gain together;
 };
 
@@ -107,7 +111,7 @@ static void order_techniques(enum technique_id *ids, const struct plan *plan)
 }
 
 /* Of all that are chosen; out is 0 where one of them cannot do its part beside the others. */
-static int predict(struct predicted_gain *out, const struct plan *plan)
+static int predict(struct predicted_gain *out, struct plan *plan)
 {
 	const struct what_ifs *all = &plan->facts->what_ifs;
 	enum technique_id ids[TECHNIQUE_COUNT] = {0};
@@ -120,6 +124,7 @@ static int predict(struct predicted_gain *out, const struct plan *plan)
 				   what_if_main_device(plan->facts->report->profile));
 	*out = gain_of_prediction(&prediction);
 	for (size_t i = 0; rc == 0 && i < plan->count; i++) {
+		plan->numbers[ids[i]] = parts[i].effect.number;
 		out->is_assuming |= parts[i].effect.is_assuming;
 		out->is_up_to |= techniques[ids[i]]->is_up_to && !parts[i].effect.is_proven;
 	}
@@ -153,11 +158,14 @@ static bool is_adding(const struct plan *plan, const struct plan_candidate *cand
 
 /* ---- whatif's options ---- */
 
-/* As many as the kernel needs that needs most. */
-static uint64_t number_of(const struct report *report)
+/* What was chosen for the run; of atomics as many as the kernel needs that needs most. */
+static uint64_t number_of(const struct plan *plan, enum technique_id id)
 {
+	const struct report *report = plan->facts->report;
 	uint64_t number = 2;
 
+	if (plan->numbers[id])
+		return plan->numbers[id];
 	for (size_t i = 0; i < report->atomics->kernel_count; i++)
 		if (report->atomics->kernels[i].is_bottleneck &&
 		    report->atomics->kernels[i].batch > number)
@@ -179,8 +187,7 @@ static char *options_of(const struct plan *plan)
 					 technique->option);
 		if (technique->argument == ARGUMENT_NUMBER)
 			used += (size_t)snprintf(text + used, sizeof(text) - used, " %llu",
-						 (unsigned long long)number_of(
-							 plan->facts->report));
+						 (unsigned long long)number_of(plan, ids[i]));
 	}
 	return strdup(text);
 }
@@ -210,13 +217,19 @@ static bool has_shared(const struct plan *plan)
 	return false;
 }
 
-/* What a change saves of its part alone is as much larger a share of what those before it leave. */
+static bool is_of_job(const struct plan_candidate *candidate)
+{
+	return techniques[candidate->technique]->change_job;
+}
+
+/* What a change saves of its part alone is as much larger a share of what those before it leave.  Where copies go through
+ * the host nothing of a job can be overlapped yet. */
 static bool can_add(const struct plan *plan, const struct plan_candidate *candidate)
 {
 	double saved_ratio = gain_saved_ratio(judged(plan, &candidate->alone)->high);
 
 	if (candidate->is_refused)
-		return has_shared(plan);
+		return has_shared(plan) || (is_of_job(candidate) && is_of_job(plan->chosen[0]));
 	return saved_ratio * judged(plan, &plan->together)->speedup >=
 	       gain_saved_ratio(least_speedup(plan));
 }
@@ -226,6 +239,7 @@ static int begin(struct plan *plan, const struct plan_candidate *candidate)
 {
 	plan->chosen[plan->count++] = candidate;
 	plan->together = candidate->alone;
+	plan->numbers[candidate->technique] = candidate->number;
 	plan->advice->plan_part =
 		gain_part_of(&candidate->alone, plan->facts->what_ifs.places != NULL);
 	return add_step(plan, candidate);

@@ -22,6 +22,7 @@ struct plan_candidate {
 	enum technique_id technique;
 	struct predicted_gain alone;
 	double expected; /* speedup, by which candidates are ordered */
+	uint64_t number; /* that the technique chose for the run (struct effect); 0: none */
 	bool is_refused, is_worth;
 };
 

@@ -24,15 +24,17 @@ struct options {
 	char command[512]; /* as it was typed, for the file */
 };
 
-enum { KEY_ONLY = 256, KEY_QUICK, KEY_SHOW };
+enum { KEY_ONLY = 256, KEY_QUICK, KEY_SHOW, KEY_LINKS };
 
 static const struct argp_option option_table[] = {
 	{"output", 'o', "FILE", 0, "store in FILE instead of the file of this GPU and driver", 0},
 	{"quick", KEY_QUICK, NULL, 0, "fewer and shorter samples: within 20 s", 0},
 	{"only", KEY_ONLY, "NAME,...", 0,
 	 "run only these programs: memory, caches, arithmetic, tensor, transfer, atomics, "
-	 "orchestration; stored only with -o",
+	 "orchestration, device_launches, links; stored only with -o",
 	 0},
+	{"links", KEY_LINKS, NULL, 0,
+	 "as --only=links: copies, signals and collectives between GPUs", 0},
 	{"show", KEY_SHOW, NULL, 0,
 	 "measure nothing: print FILE, or without one what a report of this GPU would use", 0},
 	{"format", 'f', "text|json", 0, "a table (default), or the JSON that the file holds", 0},
@@ -47,13 +49,18 @@ static const char *program_names(void)
 #undef PROGRAM_NAME
 }
 
+static void begin_part(struct options *options)
+{
+	if (!options->is_part)
+		memset(options->is_chosen, 0, sizeof(options->is_chosen));
+	options->is_part = true;
+}
+
 static void parse_only(struct options *options, char *names, struct argp_state *state)
 {
 	char *name;
 
-	if (!options->is_part)
-		memset(options->is_chosen, 0, sizeof(options->is_chosen));
-	options->is_part = true;
+	begin_part(options);
 	while ((name = strsep(&names, ","))) {
 		int program = ceiling_program_find(name);
 
@@ -74,7 +81,8 @@ static void parse_format(struct options *options, const char *name, struct argp_
 static void check_options(const struct options *options, struct argp_state *state)
 {
 	if (options->is_show && (options->output_path || options->is_quick || options->is_part))
-		usage_fail(state, "-o, --quick and --only are for measuring, not for showing");
+		usage_fail(state,
+			   "-o, --quick, --only and --links are for measuring, not for showing");
 }
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
@@ -96,6 +104,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case KEY_ONLY:
 		parse_only(options, argument, state);
+		return 0;
+	case KEY_LINKS:
+		begin_part(options);
+		options->is_chosen[CEILING_PROGRAM_links] = true;
 		return 0;
 	case KEY_SHOW:
 		options->is_show = true;
@@ -119,7 +131,7 @@ static const struct argp parser = {
 	.parser = parse_option,
 	.args_doc = "[FILE]",
 	.doc = "Measure the roofs of the first GPU here: memory, caches, arithmetic, copies, atomics, "
-	       "and what launching and waiting cost.\n\nWith FILE, print what was stored there.",
+	       "what launching and waiting cost, and the links to other GPUs.\n\nWith FILE, print what was stored there.",
 };
 
 /* ---- the GPU ---- */

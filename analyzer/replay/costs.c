@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "analysis/counters/datasheets.h"
+
 /*
  * What recording adds, times launch_call to a call that submits work and times graph_launch to one that launches
  * a graph, at least and at most: docs/results/collector-cost.txt and collector-cost-busy.txt, "launch" and "graph
@@ -114,6 +116,19 @@ static void set_copies(struct costs *costs, const struct ceilings *ceilings, enu
 		costs->graph_copy_in_gap_ns = costs->graph_copy_gap_ns;
 		costs->graph_copy_in_to_start_ns = costs->graph_copy_to_start_ns;
 	}
+}
+
+/* 371 to 377 GB/s of 450 on an H100 SXM, as others measured with nvbandwidth. */
+#define NVLINK_REACHED 0.83
+
+double costs_peer_rate(const struct ceilings *ceilings, const char *gpu)
+{
+	double rate = ceilings ? ceilings_at(ceilings, CEILING_peer_copy, 0) : 0;
+
+	if (ceilings && !(rate > 0)) /* where only links were measured: of the largest copies */
+		rate = ceilings_at(ceilings, CEILING_peer_out, UINT64_MAX);
+	return rate > 0 ? rate
+			: NVLINK_REACHED * datasheet_value(datasheet_find(gpu), CEILING_peer_copy);
 }
 
 static const enum ceiling_id child_rows[] = {CEILING_child_tail, CEILING_child_next,

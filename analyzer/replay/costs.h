@@ -83,6 +83,10 @@ struct recorded_latencies {
 bool costs_of(struct costs *costs, const struct ceilings *ceilings,
 	      const struct recorded_latencies *recorded, enum costs_end end);
 
+/* Of copies between GPUs of that name, bytes a second: as measured, or else so much of the datasheet's NVLink as others
+ * reach; 0: neither is known. */
+double costs_peer_rate(const struct ceilings *ceilings, const char *gpu);
+
 /* Whether the ceilings have what children cost. */
 bool costs_has_children(const struct ceilings *ceilings);
 

@@ -43,27 +43,23 @@ static enum call_behavior behavior_of(const struct model *model, size_t index)
 								       : CALL_WORKS;
 }
 
-/* Tells of each call how it spends its time, and of each block how many waited before; returns how many do. */
+/* Tells of each call how it spends its time; returns how many wait for operations of others. */
 static size_t find_waits(struct model *model)
 {
-	size_t count = 0;
-
 	for (size_t i = 0; i < model->profile->call_count; i++) {
-		if (i % MODEL_BLOCK == 0)
-			model->waits_before[i / MODEL_BLOCK] = (uint32_t)count;
 		model->call_traits[i].behavior = behavior_of(model, i) & 3;
-		count += model->call_traits[i].behavior == CALL_WAITS;
+		if (model->call_traits[i].behavior == CALL_WAITS)
+			marks_set(&model->waiting, i);
 	}
-	return count;
+	return marks_seal(&model->waiting);
 }
 
 static int find_awaited(struct model *model, struct ends *ends)
 {
 	const struct profile *profile = model->profile;
-	size_t block_count = profile->call_count / MODEL_BLOCK + 1, rank = 0;
+	size_t rank = 0;
 
-	model->waits_before = malloc(block_count * sizeof(*model->waits_before));
-	if (!model->waits_before)
+	if (marks_open(&model->waiting, profile->call_count) < 0)
 		return -ENOMEM;
 	model->awaited = malloc((find_waits(model) + 1) * sizeof(*model->awaited));
 	if (!model->awaited)
@@ -84,8 +80,9 @@ static int find_awaited(struct model *model, struct ends *ends)
 struct walk {
 	struct model *model;
 	struct ends *ends;
-	uint32_t *stream_tail; /* by stream: the operation submitted last */
-	uint32_t *previous;    /* by op: submitted to its stream before it */
+	uint32_t *stream_tail;	/* by stream: the operation submitted last */
+	uint32_t *previous;	/* by op: submitted to its stream before it */
+	uint32_t *cross_stream; /* by op: of another stream that it waits for, or PROFILE_NONE */
 	uint32_t *
 		pairs; /* by stream: a number of its process and device; most processes use few devices */
 	/* by pair: the one submitted last in the legacy default stream, and the one
@@ -143,8 +140,9 @@ static bool follows_graph(const struct walk *walk, const struct profile_op *op)
 	const struct profile *profile = walk->model->profile;
 	const struct submissions *submissions = &walk->model->submissions;
 	uint32_t thread = profile->calls[op->call].thread, tail = walk->graph_tail[thread];
+	uint32_t graph = profile_op_graph(profile, op);
 
-	return (op->graph && profile->ops[tail].graph == op->graph) ||
+	return (graph && profile_op_graph(profile, &profile->ops[tail]) == graph) ||
 	       profile->ops[submissions_op(submissions, submissions->first[op->call])].stream ==
 		       walk->graph_stream[thread];
 }
@@ -219,7 +217,7 @@ static void link_op(struct walk *walk, uint32_t index, bool has_wait, uint32_t a
 	struct model *model = walk->model;
 
 	model->predecessor[index] = find_before(walk, index);
-	model->cross_stream[index] = find_other(walk, index, has_wait, awaited);
+	walk->cross_stream[index] = find_other(walk, index, has_wait, awaited);
 	note_tail(walk, index);
 }
 
@@ -231,7 +229,7 @@ static uint32_t launch_tail(const struct walk *walk, uint32_t call)
 	uint32_t tail = PROFILE_NONE;
 
 	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++)
-		if (profile->ops[submissions_op(submissions, i)].graph)
+		if (profile_op_graph(profile, &profile->ops[submissions_op(submissions, i)]))
 			tail = later(profile, submissions_op(submissions, i), tail);
 	return tail;
 }
@@ -243,7 +241,7 @@ static uint32_t stream_end(struct walk *walk, uint32_t stream)
 	const struct profile *profile = walk->model->profile;
 	uint32_t tail = walk->stream_tail[stream];
 
-	if (tail != PROFILE_NONE && profile->ops[tail].graph)
+	if (tail != PROFILE_NONE && profile_op_graph(profile, &profile->ops[tail]))
 		tail = launch_tail(walk, profile->ops[tail].call);
 	if (profile->streams[stream].is_null)
 		tail = later(profile, tail, walk->blocking_tail[walk->pairs[stream]]);
@@ -340,6 +338,26 @@ static void link_call(struct walk *walk, uint32_t index)
 	note_graph(walk, index);
 }
 
+/* Few wait for another stream: what they wait for moves together. */
+static int keep_cross_streams(struct model *model, uint32_t *by_op)
+{
+	size_t op_count = model->profile->op_count, count = 0;
+
+	if (marks_open(&model->crossing, op_count) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < op_count; i++)
+		if (by_op[i] != PROFILE_NONE) {
+			marks_set(&model->crossing, i);
+			by_op[count++] = by_op[i];
+		}
+	(void)marks_seal(&model->crossing);
+	model->cross_stream = malloc((count + 1) * sizeof(*model->cross_stream));
+	if (!model->cross_stream)
+		return -ENOMEM;
+	memcpy(model->cross_stream, by_op, count * sizeof(*by_op));
+	return 0;
+}
+
 static int link_ops(struct model *model, struct ends *ends)
 {
 	const struct profile *profile = model->profile;
@@ -348,6 +366,7 @@ static int link_ops(struct model *model, struct ends *ends)
 		.ends = ends,
 		.stream_tail = dependencies_none(profile->stream_count),
 		.previous = dependencies_none(profile->op_count),
+		.cross_stream = dependencies_none(profile->op_count),
 		.pairs = dependencies_none(profile->stream_count),
 		.null_tail = dependencies_none(profile->stream_count),
 		.blocking_tail = dependencies_none(profile->stream_count),
@@ -358,10 +377,10 @@ static int link_ops(struct model *model, struct ends *ends)
 		.graph_tail = dependencies_none(profile->thread_count),
 		.graph_stream = dependencies_none(profile->thread_count),
 	};
-	int rc = walk.stream_tail && walk.previous && walk.pairs && walk.null_tail &&
-				 walk.blocking_tail && walk.has_stream_wait && walk.is_capturing &&
-				 walk.last_stream && walk.callback_stream && walk.graph_tail &&
-				 walk.graph_stream
+	int rc = walk.stream_tail && walk.previous && walk.cross_stream && walk.pairs &&
+				 walk.null_tail && walk.blocking_tail && walk.has_stream_wait &&
+				 walk.is_capturing && walk.last_stream && walk.callback_stream &&
+				 walk.graph_tail && walk.graph_stream
 			 ? 0
 			 : -ENOMEM;
 
@@ -371,8 +390,11 @@ static int link_ops(struct model *model, struct ends *ends)
 		rc = find_pairs(&walk);
 	for (size_t i = 0; rc == 0 && i < profile->call_count; i++)
 		link_call(&walk, model_call_at(model, i));
+	if (rc == 0)
+		rc = keep_cross_streams(model, walk.cross_stream);
 	free(walk.stream_tail);
 	free(walk.previous);
+	free(walk.cross_stream);
 	free(walk.pairs);
 	free(walk.null_tail);
 	free(walk.blocking_tail);
@@ -384,16 +406,6 @@ static int link_ops(struct model *model, struct ends *ends)
 	free(walk.graph_tail);
 	free(walk.graph_stream);
 	return rc;
-}
-
-/* Most runs have none that waits for another stream. */
-static void drop_cross_stream(struct model *model)
-{
-	for (size_t i = 0; i < model->profile->op_count; i++)
-		if (model->cross_stream[i] != PROFILE_NONE)
-			return;
-	free(model->cross_stream);
-	model->cross_stream = NULL;
 }
 
 int dependencies_find(struct model *model)
@@ -408,8 +420,6 @@ int dependencies_find(struct model *model)
 		rc = find_awaited(model, &ends);
 	if (rc == 0)
 		rc = link_ops(model, &ends);
-	if (rc == 0)
-		drop_cross_stream(model);
 	ends_close(&ends);
 	return rc;
 }

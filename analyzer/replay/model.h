@@ -20,6 +20,7 @@
 #ifndef ROOFLINE_MODEL_H
 #define ROOFLINE_MODEL_H
 
+#include "base/marks.h"
 #include "base/spans.h"
 #include "analysis/loops/submissions.h"
 #include "trace/profile.h"
@@ -57,9 +58,6 @@ struct op_traits {
 	uint8_t delayed : 2;	    /* enum op_delayed */
 };
 
-/* Few calls wait: each is found from the first one of so many. */
-#define MODEL_BLOCK 64
-
 struct device_latencies;
 
 struct model {
@@ -68,15 +66,13 @@ struct model {
 	uint32_t *order;		 /* all calls by start_ns; NULL: as they are */
 	struct call_traits *call_traits; /* by call */
 	uint8_t *graph_calls;		 /* by call_names[]: enum graph_call (graph_calls.h) */
-	/* Of calls that wait for operations of others, by call: ops[], PROFILE_NONE where there was none to wait for; and by
-	 * MODEL_BLOCK calls how many of those before them wait so (model_awaited). */
-	uint32_t *awaited, *waits_before;
+	struct marks waiting;		 /* calls that wait for operations of others */
+	uint32_t *awaited; /* of those: ops[], PROFILE_NONE where there was none to wait for */
 	uint32_t *
 		predecessor; /* by op: ops[] before it in its stream that had ended, or PROFILE_NONE */
-	uint32_t
-		*cross_stream; /* by op: ops[] of another stream that it waits for, or PROFILE_NONE;
-				 * NULL: none does */
 	struct op_traits *op_traits; /* by op */
+	struct marks crossing;	     /* operations that wait for one of another stream */
+	uint32_t *cross_stream;	     /* of those: ops[] of that */
 	struct device_latencies
 		*devices;	/* as profile->devices[]: how long steps take (latencies.h) */
 	struct spans *profiler; /* by thread: in which counters were read; NULL: none were */
@@ -100,7 +96,9 @@ static inline uint32_t model_call_at(const struct model *model, size_t index)
 /* What an operation waits for in another stream, or PROFILE_NONE. */
 static inline uint32_t model_cross_stream(const struct model *model, size_t op)
 {
-	return model->cross_stream ? model->cross_stream[op] : PROFILE_NONE;
+	return marks_has(&model->crossing, op)
+		       ? model->cross_stream[marks_rank(&model->crossing, op)]
+		       : PROFILE_NONE;
 }
 
 static inline enum profile_call_class model_call_class(const struct model *model, size_t call)
@@ -111,16 +109,11 @@ static inline enum profile_call_class model_call_class(const struct model *model
 /* The operation whose end a call waits for, or PROFILE_NONE. */
 static inline uint32_t model_awaited(const struct model *model, size_t call)
 {
-	size_t rank;
-
 	if (model->call_traits[call].behavior == CALL_WORKS)
 		return PROFILE_NONE;
 	if (model->call_traits[call].behavior == CALL_WAITS_OWN)
 		return submissions_op(&model->submissions, model->submissions.first[call + 1] - 1);
-	rank = model->waits_before[call / MODEL_BLOCK];
-	for (size_t i = call - call % MODEL_BLOCK; i < call; i++)
-		rank += model->call_traits[i].behavior == CALL_WAITS;
-	return model->awaited[rank];
+	return model->awaited[marks_rank(&model->waiting, call)];
 }
 
 /* How much of [start_ns, end_ns) of a thread went to reading hardware counters. */

@@ -286,7 +286,7 @@ static struct looped_run looped_run_of(const struct replay *replay, const struct
 				   .loops = part->loops,
 				   .op_start_ns = replay->op_start_ns,
 				   .changed_ns = replay->changed_ns,
-				   .op_end_ns = replay->op_end_ns};
+				   .op_ends = &replay->op_ends};
 }
 
 static void time_steady(struct times *times, const struct timings *all)
@@ -612,7 +612,7 @@ static int64_t kernels_ns(const struct replay *replay, const struct profile *pro
 		if (profile->ops[i].kind != OP_KERNEL && profile->ops[i].kind != OP_GRAPH)
 			continue;
 		first_ns = min_ns(first_ns, replay_op_start_ns(replay, i));
-		last_ns = max_ns(last_ns, replay->op_end_ns[i]);
+		last_ns = max_ns(last_ns, replay_op_end_ns(replay, i));
 	}
 	return last_ns > first_ns ? last_ns - first_ns : 0;
 }

@@ -204,12 +204,12 @@ static int allocate_calls(struct replay *replay, size_t count)
 	return rc == 0 ? allocate_times(&replay->call_end_ns, count) : rc;
 }
 
-static int allocate_ops(struct replay *replay, size_t count, bool keeps_starts)
+static int allocate_ops(struct replay *replay, const struct profile *profile, bool keeps_starts)
 {
-	int rc = allocate_times(&replay->op_end_ns, count);
+	int rc = op_ends_open(&replay->op_ends, profile);
 
 	if (rc == 0 && keeps_starts)
-		rc = allocate_times(&replay->op_start_ns, count);
+		rc = allocate_times(&replay->op_start_ns, profile->op_count);
 	return rc;
 }
 
@@ -217,7 +217,7 @@ static int allocate(struct run *run)
 {
 	const struct profile *profile = run->profile;
 	struct replay *replay = run->replay;
-	int rc = allocate_ops(replay, profile->op_count, run->keeps_calls);
+	int rc = allocate_ops(replay, profile, run->keeps_calls);
 
 	if (rc == 0 && run->keeps_calls)
 		rc = allocate_calls(replay, profile->call_count);
@@ -291,7 +291,7 @@ void replay_free(struct replay *replay)
 	free(replay->call_start_ns);
 	free(replay->call_end_ns);
 	free(replay->op_start_ns);
-	free(replay->op_end_ns);
+	op_ends_free(&replay->op_ends);
 	*replay = (struct replay){0};
 }
 
@@ -304,7 +304,8 @@ int64_t replay_end_ns(const struct replay *replay, const struct model *model, si
 		for (uint32_t j = model->submissions.first[i]; j < model->submissions.first[i + 1];
 		     j++)
 			last_ns = max_ns(last_ns,
-					 replay->op_end_ns[submissions_op(&model->submissions, j)]);
+					 replay_op_end_ns(replay,
+							  submissions_op(&model->submissions, j)));
 	return last_ns;
 }
 
@@ -315,8 +316,7 @@ int64_t replay_wall_ns(const struct replay *replay, const struct model *model, s
 
 	for (size_t i = what->first_op; i < what->first_op + what->op_count; i++) {
 		first_ns = min_ns(first_ns, replay_op_start_ns(replay, i));
-		if (replay->op_end_ns[i] > last_ns)
-			last_ns = replay->op_end_ns[i];
+		last_ns = max_ns(last_ns, replay_op_end_ns(replay, i));
 	}
 	return last_ns > first_ns ? last_ns - first_ns : 0;
 }

@@ -18,13 +18,14 @@
 #ifndef ROOFLINE_REPLAY_H
 #define ROOFLINE_REPLAY_H
 
+#include "analysis/time/op_ends.h"
 #include "replay/call_times.h"
 #include "replay/change.h"
 
 struct replay {
 	/* By call; one that is gone has none of its own.  Where they are not kept: NULL, or of an earlier run. */
 	int64_t *call_start_ns, *call_end_ns;
-	int64_t *op_end_ns; /* by op */
+	struct op_ends op_ends;
 	/* By op; NULL while each takes as long as the change says, or as recorded.  They are kept with times of calls, and
 	 * where an operation takes another time, as nodes do without what recording added. */
 	int64_t *op_start_ns;
@@ -43,10 +44,15 @@ static inline int64_t replay_op_length_ns(const struct replay *replay, size_t op
 		       : replay->profile->ops[op].end_ns - replay->profile->ops[op].start_ns;
 }
 
+static inline int64_t replay_op_end_ns(const struct replay *replay, size_t op)
+{
+	return op_ends_ns(&replay->op_ends, op);
+}
+
 static inline int64_t replay_op_start_ns(const struct replay *replay, size_t op)
 {
 	return replay->op_start_ns ? replay->op_start_ns[op]
-				   : replay->op_end_ns[op] - replay_op_length_ns(replay, op);
+				   : replay_op_end_ns(replay, op) - replay_op_length_ns(replay, op);
 }
 
 /* change and costs may be NULL: as recorded.  A change needs costs.  *replay is all 0, or what an

@@ -304,7 +304,7 @@ static void place_node(struct run *run, struct graph_launch *launch, uint32_t in
 	run->placed[op] = PLACED_IN_GRAPH;
 	if (is_working)
 		engines_add(engines, run->profile, op, fill, start_ns, start_ns + length);
-	launch->end_ns = max_ns(launch->end_ns, run->replay->op_end_ns[op]);
+	launch->end_ns = max_ns(launch->end_ns, replay_op_end_ns(run->replay, op));
 }
 
 /* The branch whose next node is ready first, of several the one that was submitted first; NULL: all wait. */

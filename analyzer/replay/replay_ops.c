@@ -35,7 +35,7 @@ uint32_t replay_predecessor_of(const struct run *run, uint32_t op)
 int64_t replay_over_ns(const struct run *run, uint32_t op)
 {
 	uint32_t call = run->profile->ops[op].call;
-	int64_t end_ns = run->replay->op_end_ns[op];
+	int64_t end_ns = replay_op_end_ns(run->replay, op);
 
 	if (run->placed[op] == PLACED_IN_GRAPH)
 		return graph_launches_of(&run->graphs, call)->end_ns;
@@ -63,8 +63,8 @@ static int64_t over_ns(const struct run *run, uint32_t op, uint32_t before)
 	int64_t end_ns;
 
 	if (run->is_plain)
-		return run->replay->op_end_ns[before];
-	end_ns = are_nodes(run, op, before) ? run->replay->op_end_ns[before]
+		return replay_op_end_ns(run->replay, before);
+	end_ns = are_nodes(run, op, before) ? replay_op_end_ns(run->replay, before)
 					    : replay_over_ns(run, before);
 	return lanes_of(&run->lanes, before) && !lanes_of(&run->lanes, op)
 		       ? max_ns(end_ns, lanes_end_ns(&run->lanes))
@@ -170,7 +170,7 @@ static int keep_starts(struct run *run)
 	for (size_t i = 0; i < replay->op_count; i++)
 		if (run->placed[i])
 			replay->op_start_ns[i] =
-				replay->op_end_ns[i] - replay_op_length_ns(replay, i);
+				replay_op_end_ns(replay, i) - replay_op_length_ns(replay, i);
 	return 0;
 }
 
@@ -178,7 +178,8 @@ static void keep_op(struct run *run, uint32_t op, int64_t start_ns, int64_t leng
 {
 	struct replay *replay = run->replay;
 
-	replay->op_end_ns[op] = start_ns + length;
+	if (op_ends_set(&replay->op_ends, op, start_ns + length) < 0)
+		run->rc = -ENOMEM;
 	if (!replay->op_start_ns && run->rc == 0 && length != replay_op_length_ns(replay, op))
 		run->rc = keep_starts(run);
 	if (replay->op_start_ns)
@@ -363,8 +364,9 @@ static void submit_nodes(struct run *run, size_t call)
 	replay_submit_nodes(run, call);
 	run->work_end_ns = INT64_MIN;
 	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++)
-		run->work_end_ns = max_ns(run->work_end_ns,
-					  run->replay->op_end_ns[submissions_op(submissions, i)]);
+		run->work_end_ns =
+			max_ns(run->work_end_ns,
+			       replay_op_end_ns(run->replay, submissions_op(submissions, i)));
 }
 
 /* Work that the kernel before goes on with. */

@@ -22,7 +22,8 @@ static void add_call(struct time_parts *parts, const struct replay *replay,
 	parts->has_changed_calls |= change && change->calls && change->calls[call] != CALL_KEPT;
 	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
 		uint32_t op = submissions_op(submissions, i);
-		double length_ns = (double)(replay->op_end_ns[op] - replay_op_start_ns(replay, op));
+		double length_ns =
+			(double)(replay_op_end_ns(replay, op) - replay_op_start_ns(replay, op));
 
 		parts->has_changed_calls |= is_moved(change, op);
 		if (is_changed(change, &model->profile->ops[op], op))

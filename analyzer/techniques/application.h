@@ -43,6 +43,8 @@ struct effect {
 	bool is_assuming;	    /* it rests on what no recording tells */
 	bool is_proven; /* the recording tells what its operations need of each other: no "up to" */
 	const char *refusal; /* why nothing changed; NULL: something did */
+	uint64_t
+		number; /* of ARGUMENT_NUMBER, where it was chosen for the run; 0: it was given, or of each kernel */
 };
 
 /* Of a kernel that is launched after a readback (shared/readbacks.h). */

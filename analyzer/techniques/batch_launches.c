@@ -280,6 +280,7 @@ const struct technique technique_batch_launches = {
 	.refusal = no_batch,
 	.always_assumes = true,
 	.is_up_to = true,
+	.moves_waits = true,
 	.bound = BOUND_BUSY | BOUND_KERNELS | BOUND_SMS,
 	.spread = SPREAD_LAUNCH,
 	.has_most = true,

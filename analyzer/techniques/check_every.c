@@ -154,6 +154,7 @@ const struct technique technique_check_every = {
 	.refusal = no_flag,
 	.always_assumes = true,
 	.has_ops = true,
+	.moves_waits = true,
 	.bound = BOUND_BUSY | BOUND_READS,
 	.spread = SPREAD_HOST,
 	.change_loop = change_loop,

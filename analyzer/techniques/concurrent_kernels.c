@@ -186,6 +186,7 @@ const struct technique technique_concurrent_kernels = {
 	.always_assumes = true,
 	.is_up_to = true,
 	.has_lanes = true,
+	.moves_waits = true,
 	.bound = BOUND_BUSY | BOUND_ENGINES,
 	.spread = SPREAD_KERNELS,
 	.change_loop = change_loop,

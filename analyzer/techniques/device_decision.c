@@ -242,6 +242,7 @@ const struct technique technique_device_decision = {
 	.changed = "decisions are the device's",
 	.refusal = no_decision,
 	.has_ops = true,
+	.moves_waits = true,
 	.bound = BOUND_BUSY | BOUND_READS,
 	.spread = SPREAD_LAUNCH,
 	.change_loop = change_loop,

@@ -113,6 +113,7 @@ const struct technique technique_dynamic_parallelism = {
 	.is_up_to = true,
 	.has_ops = true,
 	.has_lanes = true,
+	.moves_waits = true,
 	.bound = BOUND_BUSY | BOUND_ENGINES | BOUND_READS,
 	.spread = SPREAD_LAUNCH,
 	.change_loop = change_loop,

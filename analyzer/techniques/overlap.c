@@ -134,6 +134,7 @@ const struct technique technique_overlap = {
 	.has_ops = true,
 	.has_lanes = true,
 	.contains = {&technique_pinned_memory, &technique_remove_syncs},
+	.moves_waits = true,
 	.bound = BOUND_BUSY | BOUND_ENGINES | BOUND_COPIES,
 	.spread = SPREAD_HOST,
 	.change_loop = change_loop,

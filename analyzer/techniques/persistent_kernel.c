@@ -95,6 +95,7 @@ const struct technique technique_persistent_kernel = {
 		"with a grid-wide barrier where one ended.",
 	.changed = "kernels are steps of one",
 	.refusal = refused_irregular,
+	.moves_waits = true,
 	.bound = BOUND_BUSY,
 	.spread = SPREAD_LAUNCH,
 	.change_loop = change_loop,

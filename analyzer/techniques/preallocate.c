@@ -51,6 +51,7 @@ const struct technique technique_preallocate = {
 	.changed = "calls that allocate or free are gone",
 	.refusal = refused_nothing,
 	.is_shared = true,
+	.tried_by = "pool",
 	.bound = BOUND_BUSY,
 	.spread = SPREAD_HOST,
 	.change_loop = change_loop,

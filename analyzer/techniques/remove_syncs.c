@@ -86,6 +86,7 @@ const struct technique technique_remove_syncs = {
 	.refusal = refused_nothing,
 	.is_shared = true,
 	.is_blind_to_device_work = true,
+	.moves_waits = true,
 	.bound = BOUND_BUSY,
 	.spread = SPREAD_HOST,
 	.change_loop = change_loop,

@@ -9,6 +9,11 @@
 
 #include "techniques/application.h"
 
+/* A communication is done in so many parts at most. */
+#define TECHNIQUE_PARTS_MOST 64
+
+struct job_application;
+
 enum technique_argument {
 	ARGUMENT_NONE,	 /* it changes operations, wherever they are */
 	ARGUMENT_RANGE,	 /* it changes loops, on request only in an NVTX range */
@@ -30,6 +35,8 @@ enum bound {
 	BOUND_KERNELS = 16,
 	/* then their blocks keep the SMs as busy as they did, side by side */
 	BOUND_SMS = 32,
+	/* copies from GPU to GPU through the host are gone, and the host's engines with them */
+	BOUND_STAGED = 128,
 	/* more may be gained than is predicted: the interval does not end at these bounds */
 	BOUND_OPEN = 64,
 };
@@ -66,7 +73,8 @@ struct technique {
 	bool is_up_to;
 	bool keeps_results; /* whether what it assumes holds or not: only the gain is unknown, results stay right */
 	bool has_most; /* more may hold than it assumes: the high end is what that brings at most */
-	bool is_shared; /* only drops calls of a loop: techniques after it may change that, too */
+	bool moves_waits; /* after it the host waits elsewhere, or not at all */
+	bool is_shared;	  /* only drops calls of a loop: techniques after it may change that, too */
 	bool is_blind_to_device_work; /* predicts nothing where the device launches work itself */
 	/* What has to be done for it anyhow and is less to do, NULL where there are fewer: a graph holds no waits. */
 	const struct technique *contains[TECHNIQUE_PARTS];
@@ -83,6 +91,10 @@ struct technique {
 
 	/* After the loops, or NULL.  Returns 0 or -ENOMEM. */
 	int (*change_run)(struct application *application);
+
+	/* Of a technique that changes a whole job, and neither loops nor the run of one GPU (job_application.h): returns why
+	 * not, or NULL. */
+	const char *(*change_job)(struct job_application *application);
 };
 
 #endif

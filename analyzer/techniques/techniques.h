@@ -11,29 +11,32 @@
 #include "techniques/technique.h"
 
 /* TECHNIQUE(name), which is its id */
-#define TECHNIQUES(TECHNIQUE)          \
-	TECHNIQUE(cuda_graph)          \
-	TECHNIQUE(remove_syncs)        \
-	TECHNIQUE(device_decision)     \
-	TECHNIQUE(dynamic_parallelism) \
-	TECHNIQUE(update_graph)        \
-	TECHNIQUE(overlap)             \
-	TECHNIQUE(pinned_memory)       \
-	TECHNIQUE(preallocate)         \
-	TECHNIQUE(keep_modules)        \
-	TECHNIQUE(concurrent_kernels)  \
-	TECHNIQUE(persistent_kernel)   \
-	TECHNIQUE(dynamic_queue)       \
-	TECHNIQUE(batch_atomics)       \
-	TECHNIQUE(aggregate_atomics)   \
-	TECHNIQUE(fewer_bytes)         \
-	TECHNIQUE(fuse)                \
-	TECHNIQUE(dependent_launch)    \
-	TECHNIQUE(fill_gpu)            \
-	TECHNIQUE(batch_launches)      \
-	TECHNIQUE(while_node)          \
-	TECHNIQUE(check_every)         \
-	TECHNIQUE(unroll_graph)
+#define TECHNIQUES(TECHNIQUE)            \
+	TECHNIQUE(cuda_graph)            \
+	TECHNIQUE(remove_syncs)          \
+	TECHNIQUE(device_decision)       \
+	TECHNIQUE(dynamic_parallelism)   \
+	TECHNIQUE(update_graph)          \
+	TECHNIQUE(overlap)               \
+	TECHNIQUE(pinned_memory)         \
+	TECHNIQUE(preallocate)           \
+	TECHNIQUE(keep_modules)          \
+	TECHNIQUE(concurrent_kernels)    \
+	TECHNIQUE(persistent_kernel)     \
+	TECHNIQUE(dynamic_queue)         \
+	TECHNIQUE(batch_atomics)         \
+	TECHNIQUE(aggregate_atomics)     \
+	TECHNIQUE(fewer_bytes)           \
+	TECHNIQUE(fuse)                  \
+	TECHNIQUE(dependent_launch)      \
+	TECHNIQUE(fill_gpu)              \
+	TECHNIQUE(batch_launches)        \
+	TECHNIQUE(while_node)            \
+	TECHNIQUE(check_every)           \
+	TECHNIQUE(unroll_graph)          \
+	TECHNIQUE(peer_copy)             \
+	TECHNIQUE(overlap_communication) \
+	TECHNIQUE(device_signals)
 
 #define TECHNIQUE_CONSTANT(name) TECHNIQUE_##name,
 enum technique_id { TECHNIQUES(TECHNIQUE_CONSTANT) TECHNIQUE_COUNT };

@@ -233,6 +233,7 @@ const struct technique technique_unroll_graph = {
 	.changed = "iterations share the launch of a graph",
 	.refusal = refused_irregular,
 	.contains = {&technique_remove_syncs, &technique_preallocate},
+	.moves_waits = true,
 	.bound = BOUND_BUSY,
 	.spread = SPREAD_LAUNCH,
 	.is_blind_to_device_work = true,

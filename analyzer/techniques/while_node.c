@@ -85,6 +85,7 @@ const struct technique technique_while_node = {
 		"copy that is read is a node of them. The waits are gone.",
 	.changed = "iterations are decided on by the device",
 	.refusal = no_flag,
+	.moves_waits = true,
 	.bound = BOUND_BUSY | BOUND_READS,
 	.spread = SPREAD_LAUNCH,
 	.has_ops = true,

@@ -7,6 +7,7 @@
 
 #include "base/worker.h"
 #include "techniques/shared/readbacks.h"
+#include "techniques/shared/waits.h"
 #include "whatif/loop_parts.h"
 
 static bool is_on_device(const struct applied *applied, const struct loop *loop)
@@ -118,8 +119,11 @@ static int try_part(struct applied *applied, const struct technique *technique, 
 
 	memcpy(applied->kept_calls, calls, part->call_count);
 	application->is_first_like = !*is_set_up;
-	refusal = has_times(applied, part) ? technique->change_loop(application, part)
-					   : refused_untimed;
+	if (technique->moves_waits && waits_hand_over(applied->all->run.model, part))
+		refusal = refused_hands_over;
+	else
+		refusal = has_times(applied, part) ? technique->change_loop(application, part)
+						   : refused_untimed;
 	if (refusal) {
 		memcpy(calls, applied->kept_calls, part->call_count);
 		effect->refusal = refusal;

@@ -23,7 +23,8 @@ static void set_part(struct scenario *scenario, struct scenario_part *part,
 		scenario->is_changed = true;
 		scenario->is_up_to |=
 			techniques[part->technique]->is_up_to && !together->effect.is_proven;
-	} else if (together->effect.refusal == refused_impossible)
+	} else if (together->effect.refusal == refused_impossible ||
+		   together->effect.refusal == refused_other_sort)
 		return;
 	else if (!part->alone.effect.refusal)
 		part->together.effect.refusal = refused_taken;
@@ -159,6 +160,15 @@ int scenario_predict(struct scenario *out, const struct report *report,
 	const struct wanted wanted = {.chosen = chosen, .range = range};
 
 	return predict_wanted(out, &wanted, report, err);
+}
+
+bool scenario_is_of_job(const struct scenario *scenario)
+{
+	for (size_t i = 0; i < scenario->part_count; i++)
+		if (!scenario->parts[i].together.effect.refusal &&
+		    techniques[scenario->parts[i].technique]->change_job)
+			return true;
+	return false;
 }
 
 int scenario_show(struct scenario *out, struct side_by_side *sides, const struct report *report,

@@ -44,6 +44,9 @@ struct scenario {
 int scenario_predict(struct scenario *out, const struct report *report,
 		     const struct chosen_techniques *chosen, const char *range, struct err *err);
 
+/* Whether what changes is a whole job, of which there is nothing to look at (what_if_job.h). */
+bool scenario_is_of_job(const struct scenario *scenario);
+
 /* The same, and what changes to look at; within: only in that NVTX range, or NULL.  sides is all 0 where
  * nothing changes there; the caller frees with side_by_side_free, also after a failure. */
 int scenario_show(struct scenario *out, struct side_by_side *sides, const struct report *report,

@@ -233,7 +233,7 @@ static int find_ops(struct side *side, const struct side_source *source)
 
 	for (size_t i = 0; i < profile->op_count; i++) {
 		int64_t start_ns = source->replay->op_start_ns[i];
-		int64_t end_ns = source->replay->op_end_ns[i];
+		int64_t end_ns = replay_op_end_ns(source->replay, i);
 		uint32_t call = profile->ops[i].call;
 		struct side_span *span;
 

@@ -1,6 +1,7 @@
 #include "whatif/apply.h"
 #include "whatif/loop_parts.h"
 #include "whatif/side_by_side.h"
+#include "whatif/what_if_job.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -147,6 +148,7 @@ static int open_profile(struct what_ifs *all, const struct profile *profile, con
 	struct err err = {""};
 	int rc = find_libraries(&all->run, profile);
 
+	all->range = range;
 	if (rc < 0)
 		return rc;
 	if (!predictor_fits(&all->predictor, profile)) {
@@ -229,6 +231,24 @@ static int measure_rows(struct not_recorded *out, const struct what_ifs *all,
 	return steady_loop_median_ns(&out->row_ns, rows->steady, &run, rows->row_count);
 }
 
+/* Of several processes those of the first one: a replay knows nothing of how they wait for each other, so that what ran
+ * beside each other in the recording need not in it. */
+static size_t count_of_first_process(const struct what_ifs *all)
+{
+	const struct profile *profile;
+	size_t count = 0;
+	uint32_t first;
+
+	if (!all->place_count)
+		return 0;
+	profile = all->run.model->profile;
+	first = profile->threads[profile->calls[all->places[0].first].thread].process;
+	while (count < all->place_count &&
+	       profile->threads[profile->calls[all->places[count].first].thread].process == first)
+		count++;
+	return count;
+}
+
 int what_if_not_recorded(struct not_recorded *out, const struct profile *profile,
 			 const struct ceilings *ceilings, const char *range,
 			 const struct steady_rows *rows)
@@ -242,7 +262,7 @@ int what_if_not_recorded(struct not_recorded *out, const struct profile *profile
 		rows = &none;
 	*out = (struct not_recorded){.shares = {1, 1, 1}};
 	part = (struct part){.places = all.places,
-			     .place_count = all.place_count,
+			     .place_count = count_of_first_process(&all),
 			     .steady = rows->steady,
 			     .loops = rows->loops};
 	if (rc == 0 && rows->steady && all.run.model)
@@ -345,17 +365,62 @@ static int together(struct prediction *out, struct what_if *parts, const enum te
 	return rc;
 }
 
+static size_t count_of_job(const enum technique_id *ids, size_t count)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < count; i++)
+		found += what_if_is_of_job(ids[i]);
+	return found;
+}
+
+/* Techniques of a whole job are re-simulated by themselves, and what others change is of one GPU alone: beside the first
+ * technique those of the other sort are refused. */
+static int of_one_sort(struct prediction *out, struct what_if *parts, const enum technique_id *ids,
+		       size_t count, const struct what_ifs *all, size_t device, bool needs_each)
+{
+	bool is_of_job = count && what_if_is_of_job(ids[0]);
+	enum technique_id kept[TECHNIQUE_COUNT];
+	struct what_if changed[TECHNIQUE_COUNT];
+	size_t kept_count = 0, next = 0;
+	int rc;
+
+	*out = (struct prediction){0};
+	memset(changed, 0, sizeof(changed));
+	for (size_t i = 0; i < count; i++) {
+		parts[i] = (struct what_if){.effect.refusal = refused_other_sort};
+		if (what_if_is_of_job(ids[i]) == is_of_job)
+			kept[kept_count++] = ids[i];
+	}
+	if (needs_each && kept_count < count)
+		return 0;
+	rc = is_of_job ? what_if_job(out, changed, kept, kept_count, all, device, needs_each)
+		       : together(out, changed, kept, kept_count, all, device, needs_each);
+	for (size_t i = 0; i < count; i++)
+		if (what_if_is_of_job(ids[i]) == is_of_job)
+			parts[i] = changed[next++];
+	return rc;
+}
+
+static int of_any_sort(struct prediction *out, struct what_if *parts, const enum technique_id *ids,
+		       size_t count, const struct what_ifs *all, size_t device, bool needs_each)
+{
+	return count_of_job(ids, count)
+		       ? of_one_sort(out, parts, ids, count, all, device, needs_each)
+		       : together(out, parts, ids, count, all, device, needs_each);
+}
+
 int what_if_together(struct prediction *out, struct what_if *parts, const enum technique_id *ids,
 		     size_t count, const struct what_ifs *all, size_t device)
 {
-	return together(out, parts, ids, count, all, device, false);
+	return of_any_sort(out, parts, ids, count, all, device, false);
 }
 
 int what_if_each_together(struct prediction *out, struct what_if *parts,
 			  const enum technique_id *ids, size_t count, const struct what_ifs *all,
 			  size_t device)
 {
-	return together(out, parts, ids, count, all, device, true);
+	return of_any_sort(out, parts, ids, count, all, device, true);
 }
 
 int what_if_alone(struct what_if *out, enum technique_id id, const struct what_ifs *all,
@@ -382,7 +447,8 @@ int what_if_side_by_side(struct side_by_side *out, const enum technique_id *ids,
 
 	*out = (struct side_by_side){0};
 	for (size_t i = 0; rc == 0 && i < count; i++)
-		rc = apply_technique(&part.effect, &applied, ids[i]);
+		if (!what_if_is_of_job(ids[i]))
+			rc = apply_technique(&part.effect, &applied, ids[i]);
 	if (rc == 0 && applied.application.place_count)
 		rc = side_by_side_replay(
 			out, &(struct side_request){.all = all,

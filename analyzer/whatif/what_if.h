@@ -20,6 +20,7 @@ struct what_ifs {
 	bool is_given;
 	uint32_t *alike; /* owned; by loop: the first one that is the same loop */
 	struct predictor predictor;
+	const char *range; /* borrowed; its name, or NULL */
 	struct place
 		*places; /* owned; of the range that is asked for; NULL: of each technique's own */
 	size_t place_count;

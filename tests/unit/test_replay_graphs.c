@@ -113,7 +113,7 @@ static void test_graph_of_copies(void **state)
 	change.calls[2] = CALL_IN_BODY;
 	costs.conditional_ns = 4000;
 	replayed_run(&it, &change, &costs);
-	assert_int_equal(it.replay.op_start_ns[2], it.replay.op_end_ns[1] + 4000);
+	assert_int_equal(it.replay.op_start_ns[2], replay_op_end_ns(&it.replay, 1) + 4000);
 	change_free(&change);
 	replayed_free(&it);
 }
@@ -283,9 +283,9 @@ static void test_body(void **state)
 		change.op_ns[i] = OP_GONE;
 	replayed_run(&it, &change, &random_costs);
 	assert_int_equal(it.replay.op_start_ns[0], 6000);
-	assert_int_equal(it.replay.op_end_ns[1], 16000);	 /* gone, and no gap before it */
-	assert_int_equal(it.replay.op_start_ns[2], 16000 + 900); /* decided */
-	assert_int_equal(it.replay.op_start_ns[3], 26900 + 700); /* the next iteration's, a node */
+	assert_int_equal(replay_op_end_ns(&it.replay, 1), 16000); /* gone, and no gap before it */
+	assert_int_equal(it.replay.op_start_ns[2], 16000 + 900);  /* decided */
+	assert_int_equal(it.replay.op_start_ns[3], 26900 + 700);  /* the next iteration's, a node */
 	assert_int_equal(replayed_wall_ns(&it), 9 * (2 * BUSY_NS + 900 + 700) + 2 * BUSY_NS + 900);
 	change_free(&change);
 	replayed_free(&it);
@@ -335,8 +335,8 @@ static void test_untraced_nodes(void **state)
 	replayed_run(&it, NULL, &random_costs);
 	for (int i = 0; i < 5; i++)
 		assert_int_equal(it.replay.op_start_ns[i], expected_ns[i]);
-	assert_int_equal(it.replay.op_end_ns[2] - it.replay.op_start_ns[2], BUSY_NS - 235);
-	assert_int_equal(it.replay.op_end_ns[4] - it.replay.op_start_ns[4], BUSY_NS);
+	assert_int_equal(replay_op_end_ns(&it.replay, 2) - it.replay.op_start_ns[2], BUSY_NS - 235);
+	assert_int_equal(replay_op_end_ns(&it.replay, 4) - it.replay.op_start_ns[4], BUSY_NS);
 	replayed_free(&it);
 }
 
@@ -382,7 +382,8 @@ static void test_nodes_in_lanes(void **state)
 	replayed_run(&it, &change, &random_costs);
 	assert_int_equal(it.replay.op_start_ns[0], 6000 - 750);
 	assert_int_equal(it.replay.op_start_ns[1], 5250);
-	assert_int_equal(it.replay.op_end_ns[1], 15250 - 435);	  /* what recording added to it */
+	assert_int_equal(replay_op_end_ns(&it.replay, 1),
+			 15250 - 435);				  /* what recording added to it */
 	assert_int_equal(it.replay.op_start_ns[2], 14815);	  /* as soon as one made room */
 	assert_int_equal(it.replay.op_start_ns[3], 24815 + 2000); /* the gap between graphs */
 	assert_int_equal(it.replay.op_start_ns[4], 26815);
@@ -403,7 +404,8 @@ static void test_nodes_in_one_lane(void **state)
 	replayed_run(&kept, NULL, &random_costs);
 	for (size_t i = 0; i < 6; i++) {
 		assert_int_equal(it.replay.op_start_ns[i], kept.replay.op_start_ns[i]);
-		assert_int_equal(it.replay.op_end_ns[i], kept.replay.op_end_ns[i]);
+		assert_int_equal(replay_op_end_ns(&it.replay, i),
+				 replay_op_end_ns(&kept.replay, i));
 	}
 	change_free(&change);
 	replayed_free(&it);

@@ -137,7 +137,7 @@ static void test_soon_after(void **state)
 	builder_finish(b);
 	it = replayed_new(b);
 	replayed_run(&it, NULL, &random_costs);
-	assert_int_equal(it.replay.op_end_ns[0], 14250);
+	assert_int_equal(replay_op_end_ns(&it.replay, 0), 14250);
 	assert_int_equal(it.replay.call_start_ns[1], 15250);
 	assert_int_equal(it.replay.call_end_ns[1], 14250 + 2000);
 	replayed_free(&it);
@@ -189,15 +189,15 @@ static void test_rest(void **state)
 	builder_finish(b);
 	it = replayed_new(b);
 	replayed_run(&it, NULL, &random_costs);
-	assert_int_equal(it.replay.op_start_ns[4], it.replay.op_end_ns[3] + 1000);
-	assert_int_equal(it.replay.op_start_ns[5], it.replay.op_end_ns[4] + 1000 + 3000);
+	assert_int_equal(it.replay.op_start_ns[4], replay_op_end_ns(&it.replay, 3) + 1000);
+	assert_int_equal(it.replay.op_start_ns[5], replay_op_end_ns(&it.replay, 4) + 1000 + 3000);
 	usual_changes_begin(&change, it.model, true);
 	change.calls[4] = CALL_AS_GRAPH;
 	replayed_run(&it, &change, &random_costs);
-	assert_int_equal(it.replay.op_start_ns[5], it.replay.op_end_ns[4] + 1000);
+	assert_int_equal(it.replay.op_start_ns[5], replay_op_end_ns(&it.replay, 4) + 1000);
 	change_free(&change);
 	assert_int_equal(replay_run_typical(&it.replay, it.model), 0);
-	assert_int_equal(it.replay.op_start_ns[5], it.replay.op_end_ns[4] + 1000);
+	assert_int_equal(it.replay.op_start_ns[5], replay_op_end_ns(&it.replay, 4) + 1000);
 	replayed_free(&it);
 }
 
@@ -211,7 +211,7 @@ static void test_fused(void **state)
 	(void)state;
 	replayed_run(&it, &change, &random_costs);
 	assert_int_equal(it.replay.op_start_ns[0], 4250);
-	assert_int_equal(it.replay.op_end_ns[2], 4250 + 3 * BUSY_NS);
+	assert_int_equal(replay_op_end_ns(&it.replay, 2), 4250 + 3 * BUSY_NS);
 	assert_int_equal(it.replay.call_end_ns[2], CALL_NS - 750);
 	assert_int_equal(it.replay.call_end_ns[3], 4250 + 3 * BUSY_NS + 3000);
 	change_free(&change);
@@ -226,8 +226,8 @@ static void test_dependent(void **state)
 
 	(void)state;
 	replayed_run(&it, &change, &random_costs);
-	assert_int_equal(it.replay.op_start_ns[1], it.replay.op_end_ns[0]);
-	assert_int_equal(it.replay.op_start_ns[2], it.replay.op_end_ns[1]);
+	assert_int_equal(it.replay.op_start_ns[1], replay_op_end_ns(&it.replay, 0));
+	assert_int_equal(it.replay.op_start_ns[2], replay_op_end_ns(&it.replay, 1));
 	assert_int_equal(it.replay.call_end_ns[2], 3 * (CALL_NS - 750)); /* each is launched */
 	change_free(&change);
 	replayed_free(&it);
@@ -307,7 +307,7 @@ static void test_pinned(void **state)
 	replayed_run(&it, &change, &random_costs);
 	for (size_t i = 0; i < it.profile->call_count; i++) {
 		assert_int_equal(it.replay.op_start_ns[i], it.replay.call_start_ns[i] + 4500);
-		assert_int_equal(it.replay.call_end_ns[i], it.replay.op_end_ns[i] + 5000);
+		assert_int_equal(it.replay.call_end_ns[i], replay_op_end_ns(&it.replay, i) + 5000);
 	}
 	change_free(&change);
 	replayed_free(&it);
@@ -331,8 +331,8 @@ static void test_fill(void **state)
 	/* launched every 3250 ns */
 	assert_int_equal(it.replay.op_start_ns[0], 4250);
 	assert_int_equal(it.replay.op_start_ns[1], 4250 + 3250);
-	assert_int_equal(it.replay.op_start_ns[2], it.replay.op_end_ns[0] + 1000);
-	assert_int_equal(it.replay.op_start_ns[3], it.replay.op_end_ns[2] + 1000);
+	assert_int_equal(it.replay.op_start_ns[2], replay_op_end_ns(&it.replay, 0) + 1000);
+	assert_int_equal(it.replay.op_start_ns[3], replay_op_end_ns(&it.replay, 2) + 1000);
 	change_free(&change);
 	replayed_free(&it);
 }
@@ -352,8 +352,8 @@ static void test_wait_for_lanes(void **state)
 	}
 	change.op_ns[0] = 5 * BUSY_NS;
 	replayed_run(&it, &change, &random_costs);
-	assert_true(it.replay.op_end_ns[0] > it.replay.op_end_ns[1]);
-	assert_int_equal(it.replay.call_end_ns[2], it.replay.op_end_ns[0] + 3000);
+	assert_true(replay_op_end_ns(&it.replay, 0) > replay_op_end_ns(&it.replay, 1));
+	assert_int_equal(it.replay.call_end_ns[2], replay_op_end_ns(&it.replay, 0) + 3000);
 	change_free(&change);
 	replayed_free(&it);
 }
@@ -374,8 +374,8 @@ static void test_around_lanes(void **state)
 	change.op_ns[0] = change.op_ns[2] = 5 * BUSY_NS;
 	replayed_run(&it, &change, &random_costs);
 	for (int i = 1; i < 4; i++)
-		assert_int_equal(it.replay.op_start_ns[i], it.replay.op_end_ns[0] + 1000);
-	assert_int_equal(it.replay.op_start_ns[4], it.replay.op_end_ns[2] + 1000);
+		assert_int_equal(it.replay.op_start_ns[i], replay_op_end_ns(&it.replay, 0) + 1000);
+	assert_int_equal(it.replay.op_start_ns[4], replay_op_end_ns(&it.replay, 2) + 1000);
 	change_free(&change);
 	replayed_free(&it);
 }
@@ -394,7 +394,8 @@ static void test_device_launched(void **state)
 	change = same_every_time(&with, calls, 2);
 	replayed_run(&with, &change, &random_costs);
 	assert_int_equal(with.replay.op_start_ns[LOOPS] - with.replay.op_start_ns[LOOPS - 1], 2000);
-	assert_int_equal(with.replay.op_end_ns[LOOPS] - with.replay.op_start_ns[LOOPS], 1000);
+	assert_int_equal(replay_op_end_ns(&with.replay, LOOPS) - with.replay.op_start_ns[LOOPS],
+			 1000);
 	change_free(&change);
 	model_free(with.model);
 	replay_free(&with.replay);

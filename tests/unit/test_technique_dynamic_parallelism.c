@@ -89,21 +89,21 @@ static void test_launched_times(void **state)
 		size_t first = op_by(&fixture, 5 * i + 3), second = op_by(&fixture, 5 * i + 4);
 		size_t read = op_by(&fixture, 5 * i + 1);
 
-		assert_int_equal(replay.op_start_ns[read], replay.op_end_ns[read]);
-		assert_true(replay.op_start_ns[first] >= replay.op_end_ns[read] + 30);
+		assert_int_equal(replay.op_start_ns[read], replay_op_end_ns(&replay, read));
+		assert_true(replay.op_start_ns[first] >= replay_op_end_ns(&replay, read) + 30);
 		assert_int_equal(replay.op_start_ns[second], replay.op_start_ns[first] + 5);
 		if (i + 1 < ITERATIONS)
 			assert_true(replay.op_start_ns[op_by(&fixture, 5 * i + 5)] >=
-				    replay.op_end_ns[second] + 60);
+				    replay_op_end_ns(&replay, second) + 60);
 	}
 	assert_int_equal(replay.op_start_ns[op_by(&fixture, 3)],
-			 replay.op_end_ns[op_by(&fixture, 1)] + 30);
+			 replay_op_end_ns(&replay, op_by(&fixture, 1)) + 30);
 	fixture.application.change.are_beside = false;
 	assert_int_equal(replay_run(&replay, fixture.run.model, &fixture.application.change,
 				    &costs),
 			 0);
 	assert_int_equal(replay.op_start_ns[op_by(&fixture, 4)],
-			 replay.op_end_ns[op_by(&fixture, 3)] + 40);
+			 replay_op_end_ns(&replay, op_by(&fixture, 3)) + 40);
 	replay_free(&replay);
 	loop_free(&fixture);
 }
@@ -129,8 +129,8 @@ static void test_launched_over(void **state)
 	assert_int_equal(replay_run(&replay, fixture.run.model, &fixture.application.change,
 				    &costs),
 			 0);
-	over_ns = replay.op_end_ns[op_by(&fixture, 3)];
-	assert_true(replay.op_end_ns[op_by(&fixture, 4)] < over_ns);
+	over_ns = replay_op_end_ns(&replay, op_by(&fixture, 3));
+	assert_true(replay_op_end_ns(&replay, op_by(&fixture, 4)) < over_ns);
 	assert_true(replay.op_start_ns[op_by(&fixture, 5)] >= over_ns); /* a readback */
 	assert_true(replay.op_start_ns[op_by(&fixture, 7)] >= over_ns); /* the stream */
 	assert_true(replay.call_end_ns[8] >= over_ns);			/* the host */

@@ -102,8 +102,8 @@ static struct builder *graphs(int64_t kernel_ns)
 		gpu_ns = now_ns + 10000 > gpu_ns ? now_ns + 10000 : gpu_ns;
 		op = builder_kernel(b, 0, "k", gpu_ns, gpu_ns + kernel_ns, call);
 		gpu_ns += kernel_ns + 1500;
-		op->graph = 1;
-		op->graph_node = 1;
+		builder_ids(b, op)->graph = 1;
+		builder_ids(b, op)->graph_node = 1;
 	}
 	builder_call(b, 0, "cudaStreamSynchronize", CALL_SYNC, now_ns, gpu_ns + 3000);
 	return b;

@@ -65,11 +65,11 @@ static struct builder *graphs(uint64_t bytes)
 		struct profile_op *op =
 			builder_kernel(b, 0, "k", now_ns + 6000, now_ns + 9000, call);
 
-		op->graph = 1;
-		op->graph_node = 1;
+		builder_ids(b, op)->graph = 1;
+		builder_ids(b, op)->graph_node = 1;
 		op = builder_copy(b, 0, copy, now_ns + 10000, now_ns + 11000, call);
-		op->graph = 1;
-		op->graph_node = 2;
+		builder_ids(b, op)->graph = 1;
+		builder_ids(b, op)->graph_node = 2;
 		builder_call(b, 0, "cudaStreamSynchronize", CALL_SYNC, now_ns + 5000,
 			     now_ns + 16000);
 	}

@@ -65,7 +65,7 @@ int next_apart(struct next_context *context)
 static bool has_graphs(const struct profile *profile)
 {
 	for (size_t i = 0; i < profile->op_count; i++)
-		if (profile->ops[i].graph || profile->ops[i].kind == OP_GRAPH)
+		if (profile_op_graph(profile, &profile->ops[i]) || profile->ops[i].kind == OP_GRAPH)
 			return true;
 	return false;
 }

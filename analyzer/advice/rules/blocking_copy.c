@@ -26,7 +26,7 @@ static bool is_blocking(const struct facts *facts, const struct profile_op *op)
 	const struct profile *profile = facts->report->profile;
 	const struct profile_copy *copy;
 
-	if (op->kind != OP_COPY || op->graph || op->call == PROFILE_NONE ||
+	if (op->kind != OP_COPY || profile_op_graph(profile, op) || op->call == PROFILE_NONE ||
 	    facts_is_named(facts, &profile->calls[op->call], "Async"))
 		return false;
 	copy = &profile->copies[op->detail];

@@ -25,7 +25,8 @@ static void add_gap(void *finding, const struct facts *facts, const struct gap *
 	if (gap->by_cause_ns[GAP_DEVICE] <= GAP_LATENCY_MAX_NS)
 		return;
 	found->count++;
-	found->node_count += profile->ops[gap->before].graph || profile->ops[gap->after].graph;
+	found->node_count += profile_op_graph(profile, &profile->ops[gap->before]) ||
+			     profile_op_graph(profile, &profile->ops[gap->after]);
 	sum_add_ns(&found->time_ns, gap->by_cause_ns[GAP_DEVICE]);
 }
 

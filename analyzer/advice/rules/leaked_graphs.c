@@ -76,12 +76,14 @@ static void count_changes(struct graphs *out, const struct profile *profile, uin
 {
 	const struct profile_op *op = profile->ops + profile->devices[device].first_op;
 	const struct profile_op *end = op + profile->devices[device].op_count;
-	uint32_t graph = 0;
+	uint32_t last = 0;
 
 	for (; op < end; op++) {
-		if (!op->graph || op->graph == graph || profile_op_process(profile, op) != process)
+		uint32_t graph = profile_op_graph(profile, op);
+
+		if (!graph || graph == last || profile_op_process(profile, op) != process)
 			continue;
-		graph = op->graph;
+		last = graph;
 		out->change_count++;
 	}
 }

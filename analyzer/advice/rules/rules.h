@@ -49,6 +49,10 @@
 	RULE(pageable_copy, "copies of pageable memory hold the GPU up: pinned memory")            \
 	RULE(one_time_copy, "large copies of pageable memory, once: pinned, with what that costs") \
 	RULE(staged_peer_copy, "copies between GPUs go through the host: peer copies")             \
+	RULE(device_signals,                                                                       \
+	     "hosts wait for short copies between GPUs and launch: signals of the GPUs")           \
+	RULE(exposed_communication,                                                                \
+	     "collectives or copies between GPUs run while nothing computes: in parts, beside it") \
 	RULE(fuse_neighbors, "kernels hand each other arrays through DRAM: one kernel")            \
 	RULE(concatenate_products,                                                                 \
 	     "a library's products of one shape follow one another: one product, or a batch")      \

@@ -5,13 +5,12 @@
  * Fires when copies to a device follow a copy of as many bytes from another device that had ended before, among the last few
  * that their thread submitted, and what both take longer than a peer copy would, at the rate of the ceilings where that was
  * measured, is more of wall time than a prediction may be off.  No recording tells host addresses, so whether they are the
- * same bytes: nothing is predicted.
+ * same bytes.
  */
 #include "advice/rules/rules.h"
 
 #include <math.h>
 
-#include "analysis/counters/ceilings.h"
 #include "base/format.h"
 #include "base/sums.h"
 
@@ -103,13 +102,18 @@ static const struct staged *found_on(const struct facts *facts, size_t device)
 	return facts_finding(facts, RULE_staged_peer_copy, device);
 }
 
-/* 0: it was not measured. */
+static double peer_rate(const struct facts *facts, size_t device)
+{
+	return costs_peer_rate(facts->report->ceilings,
+			       facts->report->profile->devices[device].name);
+}
+
+/* 0: nobody knows the rate. */
 static double peer_ns(const struct facts *facts, size_t device)
 {
-	const struct ceilings *ceilings = facts->report->ceilings;
-	double bytes_per_s = ceilings ? ceilings_at(ceilings, CEILING_peer_copy, 0) : 0;
+	double rate = peer_rate(facts, device);
 
-	return bytes_per_s > 0 ? (double)found_on(facts, device)->bytes / bytes_per_s * 1e9 : 0;
+	return rate > 0 ? (double)found_on(facts, device)->bytes / rate * 1e9 : 0;
 }
 
 static int64_t stake_ns(const struct facts *facts, size_t device)
@@ -127,14 +131,23 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 		format_count(found->count).text, format_bytes((double)found->bytes).text,
 		found->from, device, format_ns((double)found->time_ns).text);
 
-	(void)what_if;
 	if (rc == 0 && peer_ns(facts, device) > 0)
 		rc = advice_add_evidence(item, "from GPU to GPU they would take %s",
 					 format_ns(peer_ns(facts, device)).text);
-	return rc < 0 ? rc
-		      : advice_add_evidence(
-				item,
-				"assumes: they are the same bytes, which the host does not need");
+	return rc < 0 || what_if
+		       ? rc
+		       : advice_add_evidence(
+				 item,
+				 "assumes: they are the same bytes, which the host does not need");
+}
+
+/* All ranks are re-simulated together: told once then, of the first GPU that copies come to. */
+static bool is_first(const struct facts *facts, size_t device)
+{
+	for (size_t i = 0; i < device; i++)
+		if (found_on(facts, i)->count)
+			return false;
+	return true;
 }
 
 static bool is_promising(const struct facts *facts, size_t device)
@@ -143,9 +156,21 @@ static bool is_promising(const struct facts *facts, size_t device)
 	       LEAST_ESTIMATED_RATIO * facts_wall_ns(facts, device);
 }
 
+static bool can_predict(const struct facts *facts, size_t device)
+{
+	return peer_rate(facts, device) > 0;
+}
+
+static bool is_candidate(const struct facts *facts, size_t device)
+{
+	return is_promising(facts, device) &&
+	       (is_first(facts, device) || !facts_can_predict(facts) ||
+		!can_predict(facts, device));
+}
+
 const struct rule rule_staged_peer_copy = {
 	.id = "staged_peer_copy",
-	.strategy = "peer_copy",
+	.technique = &technique_peer_copy,
 	.title = "Copy from GPU to GPU, not through the memory of the host",
 	.risk = "Where the GPUs cannot access each other the driver stages the copy itself: ask "
 		"cudaDeviceCanAccessPeer, and nvidia-smi topo -m what links them. The copy is ordered in one stream: "
@@ -156,7 +181,8 @@ const struct rule rule_staged_peer_copy = {
 		   "cudaStreamWaitEvent(other_stream, copied, 0); /* then its kernel */",
 	.finding_size = sizeof(struct staged),
 	.find = find,
-	.is_candidate = is_promising,
+	.can_predict = can_predict,
+	.is_candidate = is_candidate,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
 	.add_evidence = add_evidence,

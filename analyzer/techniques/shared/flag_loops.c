@@ -15,7 +15,8 @@ bool flag_loops_is_flag(const struct profile *profile, const struct profile_op *
 static bool is_alike(const struct profile *profile, const struct profile_op *left,
 		     const struct profile_op *right)
 {
-	if (left->kind != right->kind || left->graph != right->graph)
+	if (left->kind != right->kind ||
+	    profile_op_graph(profile, left) != profile_op_graph(profile, right))
 		return false;
 	if (left->kind == OP_KERNEL)
 		return left->detail == right->detail;

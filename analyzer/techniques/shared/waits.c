@@ -39,3 +39,22 @@ void waits_keep_others(struct change *change, const struct model *model, const s
 			keep_waits(change, model, at[i], at[i + 1]);
 	keep_last_wait(change, model, at[last], at[last + 1]);
 }
+
+static bool is_copy_to_other(const struct profile *profile, uint32_t op)
+{
+	const struct profile_copy *copy;
+
+	if (op == PROFILE_NONE || profile->ops[op].kind != OP_COPY)
+		return false;
+	copy = &profile->copies[profile->ops[op].detail];
+	return (copy->kind == COPY_BETWEEN_DEVICES || copy->kind == COPY_ON_DEVICE) &&
+	       copy->src_device != copy->dst_device;
+}
+
+bool waits_hand_over(const struct model *model, const struct loop *loop)
+{
+	for (size_t i = loop->first_call; i < loop->first_call + loop->call_count; i++)
+		if (is_copy_to_other(model->profile, model_awaited(model, i)))
+			return true;
+	return false;
+}

@@ -14,4 +14,8 @@ size_t waits_count(const struct model *model, size_t first, size_t end);
  * is timed; and after the whole loop somebody reads the results.  These stay although they were dropped. */
 void waits_keep_others(struct change *change, const struct model *model, const struct loop *loop);
 
+/* Whether a host waits in the loop for a copy to another GPU: then it may tell the host of that one to go on, which no
+ * recording shows. */
+bool waits_hand_over(const struct model *model, const struct loop *loop);
+
 #endif

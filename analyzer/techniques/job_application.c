@@ -1,0 +1,75 @@
+#include "techniques/job_application.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "replay/latencies.h"
+
+/* What is shorter than this share of another one has few bytes, and shows what any takes. */
+#define SHORT_SHARE 0.25
+
+double job_application_gap_ns(const struct job_application *application, uint32_t device)
+{
+	return (double)application->job.model->devices[device].kernel_gap_ns;
+}
+
+static void keep_least(double *least_ns, double length_ns)
+{
+	if (*least_ns == 0 || length_ns < *least_ns)
+		*least_ns = length_ns;
+}
+
+int job_application_find_shortest(struct job_application *application)
+{
+	const struct profile *profile = application->job.model->profile;
+	const struct task *tasks = application->job.tasks.items;
+
+	application->shortest_kernels_ns =
+		calloc(profile->kernel_name_count + 1, sizeof(*application->shortest_kernels_ns));
+	if (!application->shortest_kernels_ns)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile->op_count; i++) {
+		const struct profile_op *op = &profile->ops[i];
+
+		if (op->kind == OP_KERNEL && job_application_work(application, i) == WORK_KERNEL)
+			keep_least(&application->shortest_kernels_ns[profile->signatures[op->detail]
+									     .kernel],
+				   tasks[i].length_ns);
+		if (op->kind == OP_COPY && job_application_work(application, i) == WORK_PEER)
+			keep_least(&application->shortest_copy_ns, tasks[i].length_ns);
+	}
+	return 0;
+}
+
+/* The shortest of the recording that is alike: of a kernel of that name, or a copy between GPUs. */
+static double shortest_ns(const struct job_application *application, size_t op)
+{
+	const struct profile *profile = application->job.model->profile;
+	const struct profile_op *item = &profile->ops[op];
+
+	return item->kind == OP_KERNEL
+		       ? application->shortest_kernels_ns[profile->signatures[item->detail].kernel]
+		       : application->shortest_copy_ns;
+}
+
+static double measured_ns(const struct job_application *application, size_t op)
+{
+	const struct ceilings *ceilings = application->run->ceilings;
+	bool is_kernel = job_application_work(application, op) == WORK_KERNEL;
+
+	return ceilings_at(ceilings, is_kernel ? CEILING_nccl_all_reduce : CEILING_peer_small, 1);
+}
+
+double job_application_part_ns(const struct job_application *application, size_t op)
+{
+	double length_ns = application->job.tasks.items[op].length_ns;
+	double least_ns = measured_ns(application, op);
+
+	if (least_ns > 0)
+		return fmin(least_ns, length_ns);
+	least_ns = shortest_ns(application, op);
+	if (least_ns > 0 && least_ns < SHORT_SHARE * length_ns)
+		return least_ns;
+	return ceilings_at(application->run->ceilings, CEILING_kernel_step, 0);
+}

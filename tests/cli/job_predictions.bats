@@ -1,0 +1,89 @@
+#!/usr/bin/env bats
+# Predictions, advice and verify for jobs: recordings of two GPUs, beside what was measured without a recording.
+load common
+bats_require_minimum_version 1.5.0
+
+setup() {
+	export XDG_DATA_HOME=$BATS_TEST_TMPDIR NO_COLOR=1
+	cd "$root"
+}
+
+# of NAME.VARIANT: the path of its recording
+of() {
+	echo "tests/recordings/$1.roofline"
+}
+
+# first NAME.VARIANT: the first advice of what it does in its NVTX range run, and the plan's options
+first() {
+	"$ROOFLINECTL" report --range run --section advice,plan --format json "$(of "$1")" | python3 -c '
+import json, sys
+report = json.load(sys.stdin)
+print(report["advice"][0]["id"] if report["advice"] else "none", *[step["options"] for step in report["plan"]][-1:])'
+}
+
+# is_near WORKLOAD BEFORE AFTER: what verify measures is within 10% of what the runs took that nobody recorded
+is_near() {
+	"$ROOFLINECTL" verify --force --range run --format json "$(of "$1.$2")" "$(of "$1.$3")" | python3 -c '
+import json, re, sys
+workload, before, after, *files = sys.argv[1:]
+us, now = {}, None
+for file in files:
+    for line in open(file):
+        if title := re.match(r"(\w+) \(H\d", line):
+            now = title[1]
+        if row := re.match(r"(\w+) +([\d.]+) +[\d.]+ \.\. ", line):
+            us[now, row[1]] = float(row[2])
+wanted = us[workload, before] / us[workload, after]
+found = json.load(sys.stdin)["measured"]
+assert abs(found / wanted - 1) < 0.1, (workload, found, wanted)' \
+		"$@" docs/results/workloads-links.txt docs/results/workloads-shmem.txt
+}
+
+@test "first advice for what goes through the host, waits for all gradients, or is handed over by hosts is the technique" {
+	[ "$(first p2p_overlap.naive)" = "staged_peer_copy --peer-copy --buckets 8" ]
+	[ "$(first nccl_bucketed.naive)" = "exposed_communication --buckets 8" ]
+	[ "$(first nvshmem_signal.naive)" = device_signals ]
+}
+
+@test "what overlaps already, and what GPUs do without their hosts, is left alone" {
+	[ "$(first p2p_overlap.overlapped)" = none ]
+	[ "$(first nccl_bucketed.buckets)" = none ]
+	run "$ROOFLINECTL" report --range run --section advice "$(of nvshmem_signal.persistent)"
+	[[ "$output" != *signals* ]]
+}
+
+@test "two recordings of a job give the speedup that was measured without them, in one process and in several" {
+	is_near p2p_overlap naive peer
+	is_near nccl_bucketed naive buckets
+	is_near nvshmem_signal naive persistent
+	is_near nvshmem_steal naive steal
+}
+
+@test "verify --gate holds a job to its prediction" {
+	run --separate-stderr "$ROOFLINECTL" verify --gate --force --range run \
+		"$(of p2p_overlap.naive)" "$(of p2p_overlap.peer)"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"by peer_copy (staged_peer_copy)"*"lies inside the interval"* ]]
+}
+
+@test "techniques of a job and of one GPU do not go together, and that is said" {
+	run "$ROOFLINECTL" whatif --buckets 4 --graph --range run "$(of nccl_bucketed.naive)"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"refused: the first technique is of the other sort"* ]]
+}
+
+@test "of a change of all ranks there is no picture, and whatif names none" {
+	run "$ROOFLINECTL" whatif --peer-copy --range run "$(of p2p_overlap.naive)"
+	[ "$status" -eq 0 ]
+	[[ "$output" != *picture* ]]
+	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
+	"$ROOFLINECTL" plot whatif --peer-copy --range run "$(of p2p_overlap.naive)" -o "$BATS_TEST_TMPDIR" >/dev/null
+	grep -q "no picture of a change of all ranks" "$BATS_TEST_TMPDIR/roofline-whatif.svg"
+}
+
+@test "what kernels of NVSHMEM do for themselves is told as not visible" {
+	run "$ROOFLINECTL" report "$(of nvshmem_signal.persistent)"
+	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *"what kernels put, get and wait for themselves with NVSHMEM"* ]]
+	run "$ROOFLINECTL" report "$(of nccl_bucketed.naive)"
+	[[ "$output" != *NVSHMEM* ]]
+}
