@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 
 # In the order in which they need each other; page.js, which starts everything, comes last.
 scripts='format.js elements.js data.js colors.js table.js rows.js paint.js timeline.js verdict.js whatif.js plane.js
-	roofline.js sections.js compare.js page.js'
+	roofline.js sections.js compare.js keys.js page.js'
 
 { echo '(() => {'; echo "'use strict';"; cat $scripts; echo '})();'; } >"$work/script"
 cp style.css "$work/style"

@@ -138,4 +138,5 @@ function showComparison(comparison) {
 			'several recordings of each side \u00b7 below a figure: the interval that it lies in')]);
 	showSides(comparison);
 	showFigures(comparison);
+	offerKeys();
 }

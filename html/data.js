@@ -5,12 +5,10 @@ function readJson(id) {
 	return holder ? holder.textContent : null;
 }
 
-// Absolute times have more digits than a number here can hold: from the first operation on they are exact.
-function readReport(firstNs) {
-	const text = readJson('report').replace(/_ns": (\d{16,})/g,
-		(all, digits) => `_ns": ${Number(BigInt(digits) - firstNs)}`);
-	// Of a selection of kernels or streams nothing is asked of advice.
-	return {verdict: {}, plan: [], advice: [], rejected: [], next: [], gaps: [], ...JSON.parse(text)};
+// Moments since the epoch have more digits than a number here can hold: the page uses those relative to the first operation,
+// which are exact.  Of a selection of kernels or streams nothing is asked of advice.
+function readReport() {
+	return {verdict: {}, plan: [], advice: [], rejected: [], next: [], gaps: [], ...JSON.parse(readJson('report'))};
 }
 
 // What stands before this script is there; what comes after it, the larger blocks, once the page is read to its end.  So

@@ -32,21 +32,35 @@ const formatCount = (count) =>
 	Number.isInteger(count) ? count.toLocaleString('en-US') : Math.abs(count) < 1000 ? threeDigits(count)
 		: Math.round(count).toLocaleString('en-US');
 
-// A moment on an axis: as many decimals as the step needs.
-function formatMoment(ns, stepNs) {
+// A moment on an axis: as many decimals as the step needs.  largestNs: of all that stand beside it, which have one unit.
+function formatMoment(ns, stepNs, largestNs) {
+	const size = Math.max(Math.abs(ns), stepNs, largestNs || 0);
 	let unit = TIME_UNITS[0];
 	for (const candidate of TIME_UNITS)
-		if (Math.abs(ns) >= candidate[0] || stepNs >= candidate[0])
+		if (size >= candidate[0])
 			unit = candidate;
 	const decimals = Math.max(0, Math.ceil(Math.log10(unit[0] / stepNs) - 1e-9));
 	return `${(ns / unit[0]).toFixed(Math.min(decimals, 9))} ${unit[1]}`;
+}
+
+const isMoment = (key) => key.endsWith('_relative_ns');
+
+const largestOf = (moments) => moments.reduce((a, b) => Math.max(a, Math.abs(b)), 0);
+
+// What the nearest two of these are apart, or a thousandth of the largest where that is less.
+function momentStep(moments) {
+	const sorted = moments.filter(Number.isFinite).sort((a, b) => a - b);
+	const apart = sorted.slice(1).map((moment, index) => moment - sorted[index]).filter((ns) => ns > 0);
+	const least = apart.reduce((a, b) => Math.min(a, b), largestOf(sorted) / 1000);
+	return Math.max(least, 1);
 }
 
 // What a value of a table is, by the unit at the end of its key.
 const FORMATS = [
 	[/^(?!.*count).*by_cause /, formatTime],
 	[/(^| )(pid|thread|stream|context|process|rank|graph|device)$/, String],
-	[/_ns$|^ns$/, formatTime],
+	[/_relative_ns$/, (ns) => formatMoment(ns, momentStep([ns]))],
+	[/_ns( |$)|^ns$/, formatTime],
 	[/byte_per_s$/, (value) => formatPerSecond(value, 'B/s')],
 	[/flop_per_s$/, (value) => formatPerSecond(value, 'FLOP/s')],
 	[/bytes$/, formatBytes],
@@ -68,5 +82,5 @@ function formatValue(key, value) {
 }
 
 // "gap_count" as "gap count"; what the value's own unit says is left out.
-const labelOfKey = (key) => key.replace(/_ns$/, '').replace(/byte_per_s$/, 'rate').replace(/flop_per_s$/, 'FLOP/s')
+const labelOfKey = (key) => key.replace(/(_relative)?_ns(?= |$)/, '').replace(/byte_per_s$/, 'rate').replace(/flop_per_s$/, 'FLOP/s')
 	.replace(/^p50$/, 'median').replace(/^is_|^has_/, '').replace(/_/g, ' ');

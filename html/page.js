@@ -14,11 +14,11 @@ function showTimeline(timeline, report) {
 	const bar = element('div', {class: 'bar', role: 'toolbar', 'aria-label': 'Timeline'},
 		button('Zoom in', () => view.zoom(0.4)), button('Zoom out', () => view.zoom(2.5)),
 		button('Everything', () => view.home()),
-		gap ? button('Longest gap', () => view.showSpan(timeline.first_ns + gap.start_ns, gap.duration_ns)) : null,
+		gap ? button('Longest gap', () => view.showSpan(timeline.first_ns + gap.start_relative_ns, gap.duration_ns)) : null,
 		timeline.iteration ? button('One iteration', () => showIteration(view, timeline.iteration)) : null,
 		timeline.windows ? button('Next marked stretch', () => view.nextWindow()) : null, view.status,
 		element('span', {class: 'why'}, 'drag to move, Ctrl and wheel to zoom, Shift and drag to choose a stretch, ' +
-			'double click on what to see whole; keys: arrows + - 0 N P Enter'));
+			'double click on what to see whole; ? shows all keys'));
 	const notes = [
 		timeline.hidden_thread_count && `${timeline.hidden_thread_count} threads with the fewest calls are left out.`,
 		timeline.hidden_range_count && `${formatCount(timeline.hidden_range_count)} NVTX ranges lie too deep to be shown.`,
@@ -72,7 +72,7 @@ async function start() {
 	}
 	const meta = await readPackedJson('timeline');
 	const timeline = new Timeline({...meta, origin_ns: BigInt(meta.origin_ns)});
-	const report = readReport(timeline.origin_ns + BigInt(timeline.first_ns));
+	const report = readReport();
 	gapCauses = timeline.causes;
 	showHead(report, timeline);
 	showVerdict(report);
@@ -86,6 +86,7 @@ async function start() {
 	showGroups(report, timeline);
 	showOthers(report, timeline);
 	showLosses(report, timeline);
+	offerKeys();
 	performance.mark('ready');
 }
 

@@ -2,6 +2,7 @@
 
 const LEAST_HEIGHT = 0.15; // of a row: what is drawn lower cannot be seen
 const LABEL_ROOM = 34;     // pixels that an entry has to have for its name to be written into it
+const LABEL_SHARE = 0.28;  // of the width that names of rows have at most
 const LABEL_FONT = '11px system-ui, sans-serif';
 
 // A stretch of time on so many pixels.
@@ -216,7 +217,7 @@ function tickStep(scale, room) {
 
 // zero: the moment that is written as 0
 function drawAxis(context, scale, zero, top, bottom) {
-	const step = Math.max(1, tickStep(scale, 110));
+	const step = Math.max(1, tickStep(scale, scale.width < 400 ? 76 : 110));
 	context.font = LABEL_FONT;
 	context.textBaseline = 'middle';
 	for (let tick = Math.ceil((scale.from - zero) / step) * step; tick + zero <= scale.to; tick += step) {
@@ -224,6 +225,8 @@ function drawAxis(context, scale, zero, top, bottom) {
 		context.fillStyle = pageColors.line;
 		context.fillRect(x, top, 1, bottom - top);
 		context.fillStyle = pageColors.quiet;
-		context.fillText(formatMoment(tick, step), x + 4, top + 8);
+		const text = formatMoment(tick, step);
+		if (x + 4 + context.measureText(text).width <= scale.left + scale.width)
+			context.fillText(text, x + 4, top + 8);
 	}
 }

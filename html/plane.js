@@ -1,12 +1,14 @@
 // plane.js - points and lines between two logarithmic axes, as SVG: each point can be reached with the keyboard.
 
-const PLANE = {width: 1000, height: 380, left: 84, right: 24, top: 16, bottom: 52};
+const PLANE = {most: 1200, least: 280, height: 400, left: 84, right: 24, top: 16, bottom: 52};
+const TICK_ROOM = 62; // pixels that a figure below the axis needs
 
 class Plane {
-	// x, y: {low, high, title, tick(value)}
-	constructor(label, x, y) {
-		Object.assign(this, {x, y});
-		this.svg = drawn('svg', {class: 'plane', viewBox: `0 0 ${PLANE.width} ${PLANE.height}`, role: 'group',
+	// room: pixels in width, so that texts are as large as all others; x, y: {low, high, title, tick(value)}
+	constructor(label, room, x, y) {
+		const width = Math.min(Math.max(room, PLANE.least), PLANE.most);
+		Object.assign(this, {x, y, width, right: width - PLANE.right});
+		this.svg = drawn('svg', {class: 'plane', viewBox: `0 0 ${width} ${PLANE.height}`, width, role: 'group',
 			'aria-label': label});
 		this.drawAxes();
 	}
@@ -17,7 +19,7 @@ class Plane {
 	}
 
 	px(value) {
-		return PLANE.left + Plane.place(this.x, value, PLANE.width - PLANE.left - PLANE.right);
+		return PLANE.left + Plane.place(this.x, value, this.right - PLANE.left);
 	}
 
 	py(value) {
@@ -25,11 +27,13 @@ class Plane {
 	}
 
 	drawAxes() {
-		const right = PLANE.width - PLANE.right, bottom = PLANE.height - PLANE.bottom;
-		for (const value of decades(this.x)) {
+		const {right} = this, bottom = PLANE.height - PLANE.bottom, powers = decades(this.x);
+		const every = Math.ceil(powers.length * TICK_ROOM / (right - PLANE.left));
+		powers.forEach((value, index) => {
 			this.line(this.px(value), PLANE.top, this.px(value), bottom, 'grid');
-			this.text(this.px(value), bottom + 18, this.x.tick(value), 'tick', 'middle');
-		}
+			if (index % every === 0)
+				this.text(this.px(value), bottom + 18, this.x.tick(value), 'tick', 'middle');
+		});
 		for (const value of decades(this.y)) {
 			this.line(PLANE.left, this.py(value), right, this.py(value), 'grid');
 			this.text(PLANE.left - 8, this.py(value) + 4, this.y.tick(value), 'tick', 'end');
@@ -43,9 +47,10 @@ class Plane {
 		this.svg.append(drawn('line', {x1, y1, x2, y2, class: look}));
 	}
 
-	curve(points, look) {
+	// title: what it is, left out for what is written beside it
+	curve(points, look, title) {
 		this.svg.append(drawn('polyline', {points: points.map(([x, y]) => `${this.px(x)},${this.py(y)}`).join(' '),
-			class: look}));
+			class: look}, title ? drawn('title', {}, title) : null));
 	}
 
 	text(x, y, text, look, anchor) {
@@ -69,6 +74,18 @@ class Plane {
 			made.addEventListener(event, hideTip);
 		this.svg.append(made);
 	}
+}
+
+// Draws in the holder what make(width) gives, and anew when colors or the width change; returns what draws.
+function keepDrawn(holder, make) {
+	let width = 0;
+	const draw = () => {
+		width = holder.clientWidth;
+		holder.replaceChildren(make(width));
+	};
+	darkMode.addEventListener('change', draw);
+	new ResizeObserver(() => requestAnimationFrame(() => holder.clientWidth !== width && draw())).observe(holder);
+	return draw;
 }
 
 function decades(axis) {

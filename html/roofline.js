@@ -45,7 +45,7 @@ function showRoofline(report, timeline) {
 		return;
 	const state = {level: 'dram', precision: 'all'};
 	const holder = element('div', {});
-	const draw = () => holder.replaceChildren(rooflineOf(roofline, state, timeline));
+	const draw = keepDrawn(holder, (width) => rooflineOf(roofline, state, timeline, width));
 	const has = (precision) => precision === 'all' ||
 		allPoints(roofline).some((point) => isAmount((point.quantities[precision] || {}).per_s));
 	const change = (key) => (value) => {
@@ -55,7 +55,6 @@ function showRoofline(report, timeline) {
 	section('roofline', 'Roofline', roofline.ceilings.note, element('div', {class: 'bar'},
 		choice('Memory', LEVELS.filter(([level]) => isAmount(roofline.ceilings.roofs[level])), state.level, change('level')),
 		choice('Arithmetic', PRECISIONS.filter(([precision]) => has(precision)), state.precision, change('precision'))), holder);
-	darkMode.addEventListener('change', draw);
 	draw();
 	document.getElementById('roofline').append(sharesTable(roofline, timeline));
 }
@@ -81,7 +80,7 @@ function roofTitle(key) {
 	return found ? found[1] : key.replace(/_/g, ' ');
 }
 
-function rooflineOf(roofline, {level, precision}, timeline) {
+function rooflineOf(roofline, {level, precision}, timeline, width) {
 	const {roofs} = roofline.ceilings, bandwidth = roofs[level];
 	const places = allPoints(roofline).map((point) => ({point, place: placeOf(point, level, precision)}))
 		.filter(({place}) => place);
@@ -91,7 +90,7 @@ function rooflineOf(roofline, {level, precision}, timeline) {
 	const most = Math.max(...tops.map(([key]) => roofs[key]), 1);
 	const x = logRange([...places.map(({place}) => place[0]), most / bandwidth, 0.1], 3);
 	const y = logRange([...places.map(({place}) => place[1]), most, x.low * bandwidth * 100], 3);
-	const plane = new Plane('Roofline', {...x, title: `FLOP/byte of ${LEVELS.find(([key]) => key === level)[1]}`,
+	const plane = new Plane('Roofline', width, {...x, title: `FLOP/byte of ${LEVELS.find(([key]) => key === level)[1]}`,
 		tick: (value) => String(Number(value.toPrecision(2)))},
 	{...y, title: 'FLOP/s', tick: (value) => formatPerSecond(value, '')});
 	drawRoofs(plane, roofs, tops, level, x, y);
@@ -107,19 +106,30 @@ function drawRoofs(plane, roofs, tops, level, x, y) {
 	const bandwidth = roofs[level], most = Math.max(...tops.map(([key]) => roofs[key]), 1);
 	const from = Math.max(x.low, y.low / bandwidth);
 	plane.curve([[from, from * bandwidth], [Math.min(x.high, most / bandwidth), Math.min(most, x.high * bandwidth)]], 'roof');
-	plane.text(plane.px(from) + 8, plane.py(from * bandwidth) - 14, formatPerSecond(bandwidth, 'B/s'), 'rooftext');
-	const taken = [];
-	for (const [key, label] of tops.slice().sort((a, b) => roofs[b[0]] - roofs[a[0]])) {
-		const begin = Math.max(x.low, roofs[key] / bandwidth), height = plane.py(roofs[key]);
-		if (begin >= x.high)
-			continue;
-		plane.curve([[begin, roofs[key]], [x.high, roofs[key]]], roofs[key] === most ? 'roof' : 'roof minor');
-		if (taken.some((other) => Math.abs(other - height) < 13))
-			continue;
-		taken.push(height);
-		plane.text(PLANE.width - PLANE.right - 4, height - 4, `${label} ${formatPerSecond(roofs[key], 'FLOP/s')}`,
-			'rooftext', 'end');
-	}
+	const reached = tops.filter(([key]) => roofs[key] / bandwidth < x.high).sort((a, b) => roofs[b[0]] - roofs[a[0]]);
+	for (const [key, label] of reached)
+		plane.curve([[Math.max(x.low, roofs[key] / bandwidth), roofs[key]], [x.high, roofs[key]]],
+			roofs[key] === most ? 'roof' : 'roof minor', roofText(roofs, [key, label]));
+	writeRoofs(plane, roofs, reached);
+	plane.text(plane.px(from) + 10, plane.py(from * bandwidth) + 14, formatPerSecond(bandwidth, 'B/s'), 'rooftext');
+}
+
+const roofText = (roofs, [key, label]) => `${label} ${formatPerSecond(roofs[key], 'FLOP/s')}`;
+
+// Those that have room for a text above them, or below; what the others are is told where one points at them.
+function writeRoofs(plane, roofs, reached) {
+	const lines = reached.map(([key]) => plane.py(roofs[key])), texts = [];
+	const isFree = (from, to, own) => !lines.some((line, other) => other !== own && line > from && line < to) &&
+		!texts.some((text) => text.from < to && from < text.to);
+	reached.forEach((roof, index) => {
+		const line = lines[index];
+		const place = [{from: line - 16, to: line, base: line - 4}, {from: line, to: line + 16, base: line + 13}]
+			.find(({from, to}) => isFree(from, to, index));
+		if (!place)
+			return;
+		texts.push(place);
+		plane.text(plane.right - 4, place.base, roofText(roofs, roof), 'rooftext', 'end');
+	});
 }
 
 function pointRadius(point, {application}) {
@@ -145,16 +155,15 @@ function showLaunchRoofline(report, timeline) {
 	if (!points.length)
 		return;
 	const holder = element('div', {});
-	const draw = () => holder.replaceChildren(launchRooflineOf(roofline, points, period, timeline));
+	const draw = keepDrawn(holder, (width) => launchRooflineOf(roofline, points, period, timeline, width));
 	section('launch_roofline', 'Launching', period ? `a launch every ${formatTime(period)} at best` : null, holder);
-	darkMode.addEventListener('change', draw);
 	draw();
 }
 
-function launchRooflineOf(roofline, points, period, timeline) {
+function launchRooflineOf(roofline, points, period, timeline, width) {
 	const x = logRange([...points.map((point) => point.duration_ns), period || 1000], 3);
 	const y = logRange([...points.map((point) => point.busy_share), 1], 2);
-	const plane = new Plane('Share of time that the GPU is busy, by duration of kernels',
+	const plane = new Plane('Share of time that the GPU is busy, by duration of kernels', width,
 		{...x, title: 'duration of a kernel', tick: formatTime},
 		{...y, high: 1, title: 'share of time busy', tick: formatShare});
 	if (period) {

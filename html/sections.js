@@ -10,8 +10,9 @@ function showKernels(report, timeline) {
 		columnOf('count'), columnOf('total_ns'),
 		{key: 'share', label: 'share', of: (row) => row.total_ns / sum, text: formatShare, isNumber: true,
 			bar: (row) => row.total_ns / sum},
-		...['mean_ns', 'p50_ns', 'p99_ns', 'min_ns', 'max_ns', 'grid', 'block', 'registers', 'waves', 'theoretical_occupancy']
+		...['mean_ns', 'p50_ns', 'p99_ns', 'min_ns', 'max_ns', 'grid', 'block', 'registers', 'waves']
 			.map((key) => columnOf(key)),
+		columnOf('theoretical_occupancy', {label: 'occupancy', title_text: 'theoretical: as many warps as its resources allow'}),
 	];
 	section('kernels', 'Kernels', null, new Table(report.kernels, columns,
 		{caption: 'kernels', sortBy: 'total_ns'}).made);
@@ -23,8 +24,7 @@ function showGaps(report, timeline, view) {
 	const title = (key) => timeline.causes.find((cause) => cause.key === key).title;
 	const opName = (op) => op ? timeline.shortName(op.name || op.kind) : '';
 	const columns = [
-		{key: 'start_ns', label: 'begins', of: (row) => row.start_ns,
-			text: (value, row) => formatMoment(value, row.duration_ns / 10), isNumber: true},
+		momentColumn('start_relative_ns', report.gaps, {label: 'begins'}),
 		columnOf('duration_ns', {bar: (row) => row.duration_ns / report.gaps[0].duration_ns}),
 		columnOf('cause', {text: title, before: (row) => swatch('idle', timeline.causes.findIndex(({key}) => key === row.cause))}),
 		{key: 'causes', label: 'all causes', of: (row) => causesText(row, timeline), text: (value) => value},
@@ -32,7 +32,7 @@ function showGaps(report, timeline, view) {
 			title: (row) => row.before && row.before.name},
 		{key: 'after', label: 'before', of: (row) => opName(row.after), text: (value) => value, isName: true,
 			title: (row) => row.after && row.after.name},
-		{key: 'host', label: 'host', of: (row) => hostText(row.host), text: (value) => value},
+		{key: 'host', label: 'host', of: (row) => hostText(row.host), text: (value) => value, isText: true},
 	];
 	if (report.devices.length > 1)
 		columns.unshift(columnOf('device'));
@@ -63,7 +63,7 @@ function hostText(host) {
 function showGap(gap, timeline, view) {
 	if (!view)
 		return;
-	view.showSpan(timeline.first_ns + gap.start_ns, gap.duration_ns);
+	view.showSpan(timeline.first_ns + gap.start_relative_ns, gap.duration_ns);
 	document.getElementById('timeline_section').scrollIntoView({block: 'start'});
 	view.canvas.focus({preventScroll: true});
 }

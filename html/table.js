@@ -2,15 +2,24 @@
 
 const ROWS_AT_ONCE = 25;
 
-// A column: {key, label, of(row), text(value, row), isNumber, isName, title(row)}, and what stands before and after the text
+// A column: {key, label, of(row), text(value, row), isNumber, isName, isText, title(row)}, and what stands before and after the text
 function columnOf(key, more) {
 	return {
 		key, label: labelOfKey(key), of: (row) => row[key], text: (value) => formatValue(key, value), ...more,
 	};
 }
 
+// A moment: with as many digits as tell those of the rows apart.
+function momentColumn(key, rows, more) {
+	const moments = rows.map((row) => row[key]), step = momentStep(moments), largest = largestOf(moments);
+	return columnOf(key, {text: (value) => isMissing(value) ? '' : formatMoment(value, step, largest), title_text: 'after the first operation began',
+		title: (row) => isMissing(row[key]) ? null : `${formatCount(row[key])} ns`, ...more});
+}
+
+const isMissing = (value) => value === null || value === undefined;
+
 class Table {
-	// options: {caption, choose(row): what Enter or a click on a row does, sortBy: key, isDescending}
+	// options: {caption, choose(row): what Enter or a click on a row does, sortBy: key, isDescending, look: a class}
 	constructor(rows, columns, options) {
 		Object.assign(this, {rows, columns, options: options || {}});
 		for (const column of columns)
@@ -33,7 +42,7 @@ class Table {
 			this.shownCount += 20 * ROWS_AT_ONCE;
 			this.update();
 		}, {class: 'more'});
-		const table = element('table', {'aria-label': this.options.caption},
+		const table = element('table', {'aria-label': this.options.caption, class: this.options.look},
 			element('thead', {}, element('tr', {}, this.heads)), this.body);
 		const bar = this.rows.length > 5 ? element('div', {class: 'bar'}, element('label', {}, 'Search ', this.search), this.count) : null;
 		this.made = element('div', {class: 'tablebox'}, bar, element('div', {class: 'scroll', tabindex: 0,
@@ -42,7 +51,7 @@ class Table {
 
 	head(column) {
 		return element('th', {scope: 'col', class: column.isNumber ? 'number' : null},
-			button(column.label, () => this.sort(column), {title: column.title_text || null}));
+			column.label ? button(column.label, () => this.sort(column), {title: column.title_text || null}) : null);
 	}
 
 	sort(column) {
@@ -60,7 +69,6 @@ class Table {
 		if (!this.sorting)
 			return rows;
 		const {of} = this.sorting, sign = this.isDescending ? -1 : 1;
-		const isMissing = (value) => value === null || value === undefined;
 		return rows.slice().sort((a, b) => {
 			const left = of(a), right = of(b);
 			if (isMissing(left) || isMissing(right))
@@ -97,7 +105,7 @@ class Table {
 
 	cell(column, row) {
 		const value = column.of(row), text = column.text(value, row);
-		const attributes = {class: column.isNumber ? 'number' : column.isName ? 'name' : String(text).length > 40 ? 'text' : null};
+		const attributes = {class: column.isNumber ? 'number' : column.isName ? 'name' : column.isText || String(text).length > 40 ? 'text' : null};
 		if (column.title)
 			attributes.title = column.title(row);
 		return element('td', attributes, column.before ? column.before(row) : null, text,
@@ -113,9 +121,14 @@ function shareBar(share) {
 
 // ---- tables of whatever a section has ----
 
+// A moment is in the data twice: since the epoch, for programs, and relative to the first operation, for readers.
+const isForPrograms = (key, row) => key.endsWith('_ns') && key.replace(/_ns$/, '_relative_ns') in row;
+
 // {a: 1, b: {c: 2}} as {a: 1, 'b c': 2}: objects in a row become columns.
 function flat(row, prefix, out) {
 	for (const [key, value] of Object.entries(row)) {
+		if (isForPrograms(key, row))
+			continue;
 		const name = prefix ? `${prefix} ${key}` : key;
 		if (value && typeof value === 'object' && !Array.isArray(value))
 			flat(value, name, out);
@@ -125,7 +138,8 @@ function flat(row, prefix, out) {
 	return out;
 }
 
-const SAYS_NOTHING = (value) => value === null || value === undefined || value === 0 || value === '' || value === false;
+const SAYS_NOTHING = (value) => isMissing(value) || value === 0 || value === '' || value === false ||
+	(Array.isArray(value) && !value.length);
 
 // Columns that are empty in every row are left out.
 function tableOf(rows, timeline, options) {
@@ -136,6 +150,8 @@ function tableOf(rows, timeline, options) {
 		return uprightTable(flatRows, keys, options);
 	const columns = keys.map((key) => {
 		const isName = /name$|^mangled$|command/.test(key);
+		if (isMoment(key))
+			return momentColumn(key, flatRows);
 		return columnOf(key, {isName, text: (value) => isName && value ? timeline.shortName(value) : formatValue(key, value),
 			title: isName ? (row) => row[key] : null});
 	});
@@ -150,5 +166,5 @@ function uprightTable(rows, keys, options) {
 	const columns = [{key: 'what', label: '', of: (key) => labelOfKey(key), text: (value) => value},
 		...rows.map((row, index) => ({key: `row${index}`, label: rows.length > 1 ? String(index) : '',
 			of: (key) => row[key], text: (value, key) => formatValue(key, value), isNumber: false}))];
-	return new Table(keys, columns, options).made;
+	return new Table(keys, columns, {...options, look: 'upright'}).made;
 }

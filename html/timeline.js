@@ -1,18 +1,32 @@
 // timeline.js - the timeline that is looked at: zooming, moving, hovering, choosing, by pointer and by keyboard.
 
-const LABEL_WIDTH = 150;
+const MOST_LABEL = 150;
 const AXIS_HEIGHT = 20;
 const ROW_HEIGHTS = {ranges: 18, calls: 20, idle: 24, stream: 24, bursts: 18, samples: 40};
 const ROW_GAP = 4;
 const GROUP_GAP = 8; // between host and GPU, and one GPU and the next
 const NARROWEST_NS = 100;
 
+// [keys, how they are shown, what they do, action(view)]: shown in the dialog of keys.js, too
+const TIMELINE_KEYS = [
+	[['ArrowLeft'], '\u2190', 'earlier', (view) => view.move(-0.2)],
+	[['ArrowRight'], '\u2192', 'later', (view) => view.move(0.2)],
+	[['+', '='], '+', 'zoom in', (view) => view.zoom(0.6)],
+	[['-'], '\u2212', 'zoom out', (view) => view.zoom(1 / 0.6)],
+	[['0'], '0', 'show everything', (view) => view.home()],
+	[['ArrowUp'], '\u2191', 'choose the row above', (view) => view.chooseRow(-1)],
+	[['ArrowDown'], '\u2193', 'choose the row below', (view) => view.chooseRow(1)],
+	[['n'], 'N', 'choose the next entry of the row', (view) => view.step(1)],
+	[['p'], 'P', 'choose the previous entry', (view) => view.step(-1)],
+	[['Enter'], 'Enter', 'zoom to what is chosen', (view) => view.showChosen()],
+];
+
 class TimelineView {
 	constructor(timeline) {
 		this.timeline = timeline;
 		this.canvas = element('canvas', {class: 'timeline', tabindex: 0, role: 'application',
 			'aria-label': 'Timeline. Arrow left and right move, plus and minus zoom, arrow up and down choose a row, ' +
-				'N and P choose the next and the previous entry, Enter zooms to it, 0 shows everything.'});
+				'N and P choose the next and the previous entry, Enter zooms to it, 0 shows everything, ? tells all keys.'});
 		this.status = element('span', {class: 'count'});
 		this.info = element('div', {class: 'info', 'aria-live': 'polite'});
 		this.placeRows();
@@ -66,8 +80,12 @@ class TimelineView {
 		this.setWindow(start - margin, start + length + margin);
 	}
 
+	get labelWidth() {
+		return Math.min(MOST_LABEL, this.width * LABEL_SHARE);
+	}
+
 	get scale() {
-		return new Scale(this.from, this.to, LABEL_WIDTH, Math.max(1, this.width - LABEL_WIDTH));
+		return new Scale(this.from, this.to, this.labelWidth, Math.max(1, this.width - this.labelWidth));
 	}
 
 	// ---- drawing ----
@@ -136,17 +154,17 @@ class TimelineView {
 
 	drawLabels(context) {
 		context.fillStyle = pageColors.panel;
-		context.fillRect(0, AXIS_HEIGHT, LABEL_WIDTH - 4, this.height);
+		context.fillRect(0, AXIS_HEIGHT, this.labelWidth - 4, this.height);
 		context.font = LABEL_FONT;
 		context.textBaseline = 'middle';
 		for (const row of this.timeline.rows) {
 			context.fillStyle = this.chosenRow === row.index ? pageColors.accent : pageColors.ink;
-			context.fillText(fitText(context, row.label, LABEL_WIDTH - 16), 8,
+			context.fillText(fitText(context, row.label, this.labelWidth - 16), 8,
 				row.top + (row.scale ? 10 : row.height / 2));
 			if (!row.scale)
 				continue;
 			context.fillStyle = pageColors.quiet;
-			context.fillText(fitText(context, row.scale, LABEL_WIDTH - 16), 8, row.top + 25);
+			context.fillText(fitText(context, row.scale, this.labelWidth - 16), 8, row.top + 25);
 		}
 	}
 
@@ -158,13 +176,13 @@ class TimelineView {
 		const row = this.timeline.rows[marked.row];
 		context.strokeStyle = pageColors.accent;
 		context.lineWidth = 2;
-		const left = Math.max(scale.x(marked.start), LABEL_WIDTH - 2);
+		const left = Math.max(scale.x(marked.start), scale.left - 2);
 		context.strokeRect(left, row.top - 1, Math.max(scale.x(marked.start + marked.length) - left, 2), row.height + 2);
 		const call = this.callOf(marked);
 		if (!call || call.start > this.to || marked.start < this.from)
 			return;
 		context.beginPath();
-		context.moveTo(Math.max(scale.x(call.start), LABEL_WIDTH), call.bottom);
+		context.moveTo(Math.max(scale.x(call.start), scale.left), call.bottom);
 		context.lineTo(left, row.top);
 		context.stroke();
 	}
@@ -195,7 +213,7 @@ class TimelineView {
 	// The entry there, or the nearest within three pixels.
 	entryAt(x, y) {
 		const row = this.rowAt(y);
-		if (!row || x < LABEL_WIDTH)
+		if (!row || x < this.labelWidth)
 			return null;
 		const {scale} = this, time = scale.time(x);
 		if (row.kind === 'samples')
@@ -315,18 +333,16 @@ class TimelineView {
 	// ---- keyboard ----
 
 	onKey(event) {
-		const actions = {
-			ArrowLeft: () => this.move(-0.2), ArrowRight: () => this.move(0.2),
-			ArrowUp: () => this.chooseRow(-1), ArrowDown: () => this.chooseRow(1),
-			'+': () => this.zoom(0.6), '=': () => this.zoom(0.6), '-': () => this.zoom(1 / 0.6), 0: () => this.home(),
-			n: () => this.step(1), p: () => this.step(-1),
-			Enter: () => this.chosen && this.chosen.length && this.showSpan(this.chosen.start, this.chosen.length),
-		};
-		const action = actions[event.key];
-		if (!action || event.ctrlKey || event.metaKey || event.altKey)
+		const row = TIMELINE_KEYS.find(([keys]) => keys.includes(event.key));
+		if (!row || event.ctrlKey || event.metaKey || event.altKey)
 			return;
 		event.preventDefault();
-		action();
+		row[3](this);
+	}
+
+	showChosen() {
+		if (this.chosen && this.chosen.length)
+			this.showSpan(this.chosen.start, this.chosen.length);
 	}
 
 	// The next stretch in which each operation stands by itself.

@@ -43,7 +43,7 @@ function adviceOf(item) {
 // ---- pictures ----
 
 const SIDE_ROW = 20;
-const SIDE_LABEL = 120;
+const MOST_SIDE_LABEL = 120;
 
 // [label, spans], of the host and of the streams that something of the stretch ran in.
 function sideRows(side, streams, used) {
@@ -86,7 +86,8 @@ function drawPicture(view) {
 	readPageColors();
 	context.fillStyle = pageColors.panel;
 	context.fillRect(0, 0, width, height);
-	const scale = new Scale(0, longest * 1.02, SIDE_LABEL, width - SIDE_LABEL);
+	const label = Math.min(MOST_SIDE_LABEL, width * LABEL_SHARE);
+	const scale = new Scale(0, longest * 1.02, label, width - label);
 	drawAxis(context, scale, 0, 0, height);
 	view.places = [];
 	let top = AXIS_HEIGHT;
@@ -105,12 +106,12 @@ function drawHalf(view, context, half, scale, top) {
 	half.rows.forEach((row, index) => {
 		const y = top + 24 + index * (SIDE_ROW + 3);
 		context.fillStyle = pageColors.ink;
-		context.fillText(fitText(context, row.label, SIDE_LABEL - 16), 8, y + SIDE_ROW / 2);
+		context.fillText(fitText(context, row.label, scale.left - 16), 8, y + SIDE_ROW / 2);
 		for (const span of row.spans)
 			drawSpan(view, context, row, span, scale, y);
 	});
 	context.fillStyle = pageColors.accent;
-	context.fillRect(end, top + 4, 2, 20 + half.rows.length * (SIDE_ROW + 3));
+	context.fillRect(end, top + 20, 2, 4 + half.rows.length * (SIDE_ROW + 3));
 }
 
 function drawSpan(view, context, row, [start, length, isOwn, which, name], scale, top) {

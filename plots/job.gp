@@ -60,6 +60,7 @@ set format x '%.10g'
 if (is_text) {
 	set yrange [2 * row_count:0]     # the last line is the axis
 	set format x '%.10g '.unit
+	set xtics tick_step(tick_room(tick_step(9)))
 	at_cell(cell) = from + cell * (to - from) / cell_count
 	plot rows using (from):(2 * $0):(stringcolumn(3)) with labels right offset -1,0 noenhanced notitle, \
 	     spans using (at_cell($1)):2:(stringcolumn(4)):(palette[int($3)]) with labels center textcolor rgb variable noenhanced notitle

@@ -23,11 +23,11 @@ do for [i = 1:legend_count] {
 	x = (is_text ? 0 : 24) + legend_x[i]
 	y = legend_top + (legend_line[i] + 0.5) * line_height
 	if (legend_color[i] == 0) {
-		set label 200+i legend_text[i].(is_text ? ':' : '') at screen at_x(x),at_y(y) left textcolor rgb quiet_color noenhanced
+		set label 200+i legend_text[i].(is_text ? ':' : '') at screen at_column(x),at_y(y) left textcolor rgb quiet_color noenhanced
 	} else {
 		if (is_text) {
-			set label 200+i legend_letter[i] at screen at_x(x),at_y(y) left textcolor rgb palette[legend_color[i]] noenhanced
-			set label 300+i legend_text[i] at screen at_x(x+2),at_y(y) left noenhanced
+			set label 200+i legend_letter[i] at screen at_column(x),at_y(y) left textcolor rgb palette[legend_color[i]] noenhanced
+			set label 300+i legend_text[i] at screen at_column(x+2),at_y(y) left noenhanced
 		} else {
 			set object 200+i rectangle from screen at_x(x),at_y(y+6) to screen at_x(x+12),at_y(y-6) fillcolor rgb palette[legend_color[i]] fillstyle solid 1 noborder
 			if (legend_is_hatched && hatch[legend_color[i]] > 0) {

@@ -64,6 +64,7 @@ width = is_text ? columns : 1200
 height = 400                     # set by the chart before open.gp
 
 at_x(x) = x / real(width)
+at_column(x) = x / real(is_text ? width - 1 : width)   # of a text that begins there: a terminal's last column is at 1
 at_y(y) = 1 - y / real(height)
 
 set style fill solid 1 noborder
@@ -82,6 +83,15 @@ cut(text, room) = strlen(text) < 3 ? '' : text_width(text.'..') <= room ? text.'
 	: cut(substr(text, 1, int(smaller(strlen(text) - 1, strlen(text) * room / text_width(text)))), room)
 fit(text, room) = room < 5 * char_width ? (text_width(text) + 0.6 * char_width <= room ? text : '') \
 	: text_width(text) + 0.6 * char_width <= room ? text : cut(text, room - 0.6 * char_width)
+
+# Steps of an axis of characters whose labels, "250 ms", stand apart: of the decades' 1, 2 and 5.
+decade(value) = 10**floor(log10(value) + 1e-9)
+of_decade(ratio) = ratio <= 1.0000001 ? 1 : ratio <= 2.0000001 ? 2 : ratio <= 5.0000001 ? 5 : 10
+round_step(value) = of_decade(value / decade(value)) * decade(value)
+tick_label(value) = sprintf('%.10g '.unit, value)
+tick_room(step) = (strlen(tick_label(floor(to / step) * step)) > strlen(tick_label((floor(to / step) - 1) * step)) \
+	? strlen(tick_label(floor(to / step) * step)) : strlen(tick_label((floor(to / step) - 1) * step))) + 2
+tick_step(room) = round_step((to - from) * room / real(cell_count))
 
 # text, count times
 rep(text, count) = count <= 0 ? '' : count == 1 ? text : rep(text, count / 2) . rep(text, count - count / 2)

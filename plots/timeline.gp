@@ -39,7 +39,7 @@ unset ytics
 if (is_text) {
 	set xrange [from:to]
 	set yrange [row_count:0]         # the last line is the axis
-	set xtics nomirror
+	set xtics nomirror tick_step(tick_room(tick_step(9)))
 	set format x '%.10g '.unit       # a short part of a long recording needs the digits
 	at_cell(cell) = from + cell * (to - from) / cell_count
 	room(start, end) = int(end) - int(start) - 1

@@ -86,7 +86,9 @@ unset ytics
 set xtics nomirror
 
 if (is_text) {
+	from = 0
 	set format x '%.10g '.unit
+	set xtics tick_step(tick_room(tick_step(9)))
 	at_cell(cell) = cell * to / cell_count
 	plot heads using (0):1:(fit(stringcolumn(4), cell_count)) with labels left noenhanced notitle, \
 	     rows using (0):($1 - 0.5):(stringcolumn(2)) with labels right offset -1,0 noenhanced notitle, \

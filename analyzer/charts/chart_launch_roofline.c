@@ -166,8 +166,9 @@ static void put_points(struct plane *plane, const struct scene *scene)
 	}
 	if (!has_place(&scene->roofline->application))
 		return;
-	plane_put_mark(plane, all->duration_ns, all->busy_share, 9, PLANE_DIAMOND, 0, '*');
-	plane_take_mark(plane, all->duration_ns, all->busy_share, 9);
+	plane_put_mark(plane, all->duration_ns, all->busy_share, PLANE_DIAMOND_RADIUS,
+		       PLANE_DIAMOND, 0, '*');
+	plane_take_mark(plane, all->duration_ns, all->busy_share, PLANE_DIAMOND_RADIUS);
 }
 
 static void point_short_name(char name[NAME_SIZE], const struct scene *scene,
@@ -212,7 +213,8 @@ static void put_labels(struct plane *plane, const struct scene *scene)
 	char text[64];
 
 	if (has_place(&scene->roofline->application) && !plane->is_text)
-		(void)plane_put_beside(plane, all->duration_ns, all->busy_share, 9, "application");
+		(void)plane_put_beside(plane, all->duration_ns, all->busy_share,
+				       PLANE_DIAMOND_RADIUS, "application");
 	for (size_t i = 0; i < scene->shown_count; i++) {
 		if (scene->shown[i]->launch.lost_ns <
 		    LEAST_LOST_SHARE * scene->shown[0]->launch.lost_ns) {

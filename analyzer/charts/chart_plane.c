@@ -297,7 +297,7 @@ void plane_put_rising_label(struct plane *plane, double x1, double y1, double x2
 {
 	static const double shares[] = {0.3, 0.45, 0.6, 0.2, 0.75};
 	double turn = plane->angle * M_PI / 180, half = width_of(plane, text) / 2;
-	double away = plane->is_text ? 0 : 10, best_x = 0, best_y = 0;
+	double away = plane->is_text ? 0 : 11, best_x = 0, best_y = 0;
 	size_t least = (size_t)-1;
 
 	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {

@@ -42,6 +42,8 @@ enum plane_mark {
 	PLANE_RING,    /* around a circle */
 };
 
+#define PLANE_DIAMOND_RADIUS 12 /* as large as plots/plane.gp draws it */
+
 struct plane {
 	struct plane_axis x, y;
 	bool is_text;

@@ -269,8 +269,9 @@ static void put_points(struct plane *plane, struct scene *scene)
 	}
 	if (!scene->has_application)
 		return;
-	plane_put_mark(plane, all->intensity[ROOF_dram], all->flop_per_s, 9, PLANE_DIAMOND, 0, '*');
-	plane_take_mark(plane, all->intensity[ROOF_dram], all->flop_per_s, 9);
+	plane_put_mark(plane, all->intensity[ROOF_dram], all->flop_per_s, PLANE_DIAMOND_RADIUS,
+		       PLANE_DIAMOND, 0, '*');
+	plane_take_mark(plane, all->intensity[ROOF_dram], all->flop_per_s, PLANE_DIAMOND_RADIUS);
 }
 
 /* ---- labels and notes ---- */
@@ -329,8 +330,8 @@ static void put_labels(struct plane *plane, const struct scene *scene)
 	const struct roofline_point *all = &scene->roofline->application;
 
 	if (scene->has_application && !plane->is_text)
-		(void)plane_put_beside(plane, all->intensity[ROOF_dram], all->flop_per_s, 9,
-				       "application");
+		(void)plane_put_beside(plane, all->intensity[ROOF_dram], all->flop_per_s,
+				       PLANE_DIAMOND_RADIUS, "application");
 	for (size_t i = 0; i < scene->shown_count; i++)
 		put_label(plane, scene, scene->shown[i], i + 1);
 }

@@ -1,8 +1,8 @@
 /*
  * charts.h - every chart, once, and what writes its columns.
  *
- * To add one: write analyzer/charts/chart_foo.c with `int chart_foo(...)` as
- * below and plots/foo.gp that draws its columns, and add its CHART row here.
+ * To add one: write analyzer/charts/chart_foo.c, of a chart over time in timelines/ there, with `int chart_foo(...)`
+ * as below and plots/foo.gp that draws its columns, and add its CHART row here.
  *
  * A chart decides what is shown and how it is worded; plots/ decides how it looks.
  * It must not know gnuplot's terminals.

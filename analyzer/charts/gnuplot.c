@@ -27,27 +27,6 @@ const char *gnuplot_format_name(enum gnuplot_format format)
 	return names[format];
 }
 
-int gnuplot_folder_make(char *folder, int size, struct err *err)
-{
-	const char *parent = getenv("TMPDIR");
-	int rc;
-
-	if (!parent || !*parent)
-		parent = "/tmp";
-	if (snprintf(folder, (size_t)size, "%s/rooflinectl-XXXXXX", parent) >= size) {
-		folder[0] = '\0';
-		return err_set(err, -ENAMETOOLONG, "%s: TMPDIR is too long", parent);
-	}
-	rc = temporary_make_folder(folder);
-	if (rc < 0) {
-		folder[0] = '\0';
-		return err_set(err, rc,
-			       "%s: cannot make a folder: %s; set TMPDIR to one with space", parent,
-			       strerror(-rc));
-	}
-	return 0;
-}
-
 /* Assignments of where to draw: target.gp in folder. */
 static int write_target(const char *folder, const char *script, const struct gnuplot_target *target,
 			struct err *err)

@@ -30,9 +30,6 @@ struct gnuplot_target {
 
 const char *gnuplot_format_name(enum gnuplot_format format);
 
-/* Makes an empty folder for columns under TMPDIR, "" where it fails; temporary_remove (temporary.h) removes it. */
-int gnuplot_folder_make(char *folder, int size, struct err *err);
-
 /* Draws folder/NAME.gp with the installed script plots/NAME.gp into out, whose errors are the caller's to look at.  Fails
  * with -ENOENT when gnuplot is not installed and with -EIO and its own words when it cannot draw. */
 int gnuplot_draw(const char *name, const char *folder, const struct gnuplot_target *target,

@@ -6,7 +6,7 @@
 
 #include "base/ns.h"
 #include "base/sums.h"
-#include "charts/raster.h"
+#include "charts/timelines/raster.h"
 
 _Static_assert(GAP_CAUSE_COUNT == RASTER_CLASSES, "a run's classes are all that a gap can have");
 

@@ -2,8 +2,8 @@
  * html_levels.h - the timeline at several zooms.
  *
  * A level divides the recording into so many columns: what is at least a column wide is kept as it is, what is shorter
- * becomes runs (charts/raster.h), which say how much of them was busy and with what.  So a level has at most as many
- * entries a row as columns.  The last level has every item by itself where that does not make the page too large.
+ * becomes runs (charts/timelines/raster.h), which say how much of them was busy and with what.  So a level has at most as
+ * many entries a row as columns.  The last level has every item by itself where that does not make the page too large.
  *
  * A row of a level is one block: numbers of all its entries, column by column, as HTML_COLUMNS says.
  */

@@ -3,14 +3,14 @@
  *
  * First the host, thread by thread: its NVTX ranges and its API calls.  Then each GPU: why it was idle, its streams, what
  * it launched itself, and samples of its hardware.  A page can be scrolled, so it has more rows than a picture
- * (charts/chart_rows.h) has; but beyond the busiest threads and streams the others of a GPU share a row, and those
- * of the host are left out, which html_rows.notes tell.
+ * (charts/timelines/chart_rows.h) has; but beyond the busiest threads and streams the others of a GPU share a row, and
+ * those of the host are left out, which html_rows.notes tell.
  */
 #ifndef ROOFLINE_HTML_ROWS_H
 #define ROOFLINE_HTML_ROWS_H
 
 #include "analysis/report.h"
-#include "charts/chart_strips.h"
+#include "charts/timelines/chart_strips.h"
 
 #define HTML_THREAD_MOST 24
 #define HTML_STREAM_MOST 48 /* of all devices together, and at least two of each */

@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "charts/chart_strips.h"
+#include "charts/timelines/chart_strips.h"
 
 #define SAMPLE_COLUMNS 32768
 

@@ -162,7 +162,8 @@ static struct drawing drawing_open(struct builder *b, bool has_ceilings)
 	drawing.report.roofline = drawing.placed.roofline;
 	drawing.report.atomics = drawing.placed.atomics;
 	drawing.report.counted = drawing.placed.counted;
-	assert_int_equal(gnuplot_folder_make(drawing.folder, sizeof(drawing.folder), NULL), 0);
+	assert_int_equal(temporary_make_work_folder(drawing.folder, sizeof(drawing.folder), NULL),
+			 0);
 	return drawing;
 }
 

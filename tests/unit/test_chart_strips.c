@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "charts/chart_rows.h"
+#include "charts/timelines/chart_rows.h"
 #include "charts/charts.h"
 #include "base/temporary.h"
 #include "charts/gnuplot.h"
@@ -90,7 +90,7 @@ static void draw(struct sampled *s, const struct chart_options *options)
 	assert_int_equal(gaps_analyze(&s->report.gaps, s->report.profile, s->report.timeline, 0,
 				      NULL),
 			 0);
-	assert_int_equal(gnuplot_folder_make(s->folder, sizeof(s->folder), NULL), 0);
+	assert_int_equal(temporary_make_work_folder(s->folder, sizeof(s->folder), NULL), 0);
 	assert_int_equal(chart_timeline(&s->report, options, s->folder, NULL), 0);
 }
 

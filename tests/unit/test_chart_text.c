@@ -24,7 +24,7 @@ static char *settings_of(void (*f)(struct chart_file *))
 	FILE *in;
 
 	assert_non_null(text);
-	assert_int_equal(gnuplot_folder_make(folder, sizeof(folder), NULL), 0);
+	assert_int_equal(temporary_make_work_folder(folder, sizeof(folder), NULL), 0);
 	assert_int_equal(chart_file_open(&file, folder, "x.gp", NULL), 0);
 	f(&file);
 	assert_int_equal(chart_file_close(&file, 0, NULL), 0);
@@ -115,7 +115,7 @@ static void the_label_of_an_upright_line_keeps_off_other_lines(void **state)
 	FILE *in;
 
 	(void)state;
-	assert_int_equal(gnuplot_folder_make(folder, sizeof(folder), NULL), 0);
+	assert_int_equal(temporary_make_work_folder(folder, sizeof(folder), NULL), 0);
 	assert_int_equal(plane_open(&plane, &options, folder, NULL), 0);
 	plane.x.high = plane.x.length;
 	plane.y.high = plane.y.length;

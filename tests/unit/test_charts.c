@@ -11,12 +11,12 @@
 
 #include "charts/chart_colors.h"
 #include "charts/chart_file.h"
-#include "charts/chart_rows.h"
+#include "charts/timelines/chart_rows.h"
 #include "charts/charts.h"
 #include "base/temporary.h"
 #include "charts/gnuplot.h"
 #include "charts/quantity.h"
-#include "charts/raster.h"
+#include "charts/timelines/raster.h"
 #include "profile_builder.h"
 
 #define COLUMNS 100
@@ -267,7 +267,7 @@ static void no_name_can_become_a_command_or_break_a_column(void **state)
 	struct chart_file file;
 
 	(void)state;
-	assert_int_equal(gnuplot_folder_make(folder, sizeof(folder), NULL), 0);
+	assert_int_equal(temporary_make_work_folder(folder, sizeof(folder), NULL), 0);
 	assert_int_equal(chart_file_open(&file, folder, "x.gp", NULL), 0);
 	chart_set_text(&file, "name", "it's\n`ls` \\ \"x\"");
 	chart_put_text(&file, "a\tb\n\"c\\");
@@ -420,7 +420,7 @@ static void the_bars_of_the_gap_chart_add_up_to_the_idle_time(void **state)
 		builder_kernel(b, 0, "k", i * (i + 1) * (2 * i + 1) / 6 * 100 + i * 50,
 			       i * (i + 1) * (2 * i + 1) / 6 * 100 + i * 50 + 50, PROFILE_NONE);
 	report = report_of(b);
-	assert_int_equal(gnuplot_folder_make(folder, sizeof(folder), NULL), 0);
+	assert_int_equal(temporary_make_work_folder(folder, sizeof(folder), NULL), 0);
 	assert_int_equal(chart_gaps(&report, &options, folder, NULL), 0);
 	text = read_whole(folder, "bars.dat");
 	assert_int_equal((int64_t)(sum_of_bars(text) * 1000000 + 0.5), /* the unit is ms */
@@ -444,7 +444,7 @@ static void kernels_beyond_the_fifteenth_are_one_bar_with_their_time(void **stat
 	for (int i = 0; i < 17; i++)
 		builder_kernel(b, 0, names[i], i * 1000, i * 1000 + 100 - i, PROFILE_NONE);
 	report = report_of(b);
-	assert_int_equal(gnuplot_folder_make(folder, sizeof(folder), NULL), 0);
+	assert_int_equal(temporary_make_work_folder(folder, sizeof(folder), NULL), 0);
 	assert_int_equal(chart_kernels(&report, &options, folder, NULL), 0);
 	text = read_whole(folder, "bars.dat");
 	assert_non_null(strstr(text, "0\t100\t1\tA\ta\t100 ns"));
@@ -466,7 +466,7 @@ static void a_window_of_the_timeline_tells_the_idle_time_in_it(void **state)
 	builder_kernel(b, 0, "k", 5000, 6500, PROFILE_NONE); /* 500 ns of it are shown */
 	builder_kernel(b, 0, "k", 9000, 9500, PROFILE_NONE);
 	report = report_of(b);
-	assert_int_equal(gnuplot_folder_make(folder, sizeof(folder), NULL), 0);
+	assert_int_equal(temporary_make_work_folder(folder, sizeof(folder), NULL), 0);
 	assert_int_equal(chart_timeline(&report, &options, folder, NULL), 0);
 	text = read_whole(folder, "timeline.gp");
 	assert_non_null(strstr(text, "idle for 75.0% of 2.00 us"));
@@ -493,7 +493,7 @@ static void what_is_zoomed_to_is_shown_with_a_margin_wherever_it_lies(void **sta
 	builder_range(b, 0, "load", 1000, 3000);
 	builder_kernel(b, 0, "k", 5000, 6500, PROFILE_NONE);
 	report = report_of(b);
-	assert_int_equal(gnuplot_folder_make(folder, sizeof(folder), NULL), 0);
+	assert_int_equal(temporary_make_work_folder(folder, sizeof(folder), NULL), 0);
 	assert_int_equal(chart_timeline(&report, &options, folder, NULL), 0);
 	text = read_whole(folder, "timeline.gp");
 	assert_non_null(strstr(text, "NVIDIA Test: outside the time of GPU operations"));
@@ -533,7 +533,7 @@ static void in_characters_a_cell_busy_for_half_of_its_time_gets_a_capital_letter
 	for (int i = 0; i < 2000; i++) /* 30% busy, then 80% */
 		builder_kernel(b, 0, "k", i * 10, i * 10 + (i < 1000 ? 3 : 8), PROFILE_NONE);
 	report = report_of(b);
-	assert_int_equal(gnuplot_folder_make(folder, sizeof(folder), NULL), 0);
+	assert_int_equal(temporary_make_work_folder(folder, sizeof(folder), NULL), 0);
 	assert_int_equal(chart_timeline(&report, &options, folder, NULL), 0);
 	text = read_whole(folder, "spans.dat");
 	assert_non_null(strstr(text, "0.5\t0\t1\ta\n"));
@@ -612,7 +612,7 @@ static char *draw_whatif(const char *name, int text_columns)
 	report = report_of(b);
 	options.scenario = &a_scenario;
 	options.sides = &sides;
-	assert_int_equal(gnuplot_folder_make(folder, sizeof(folder), NULL), 0);
+	assert_int_equal(temporary_make_work_folder(folder, sizeof(folder), NULL), 0);
 	assert_int_equal(chart_whatif(&report, &options, folder, NULL), 0);
 	text = read_whole(folder, name);
 	temporary_remove(folder);
@@ -685,7 +685,7 @@ static void where_nothing_changes_the_chart_says_why(void **state)
 	char folder[PATH_MAX], *text;
 
 	(void)state;
-	assert_int_equal(gnuplot_folder_make(folder, sizeof(folder), NULL), 0);
+	assert_int_equal(temporary_make_work_folder(folder, sizeof(folder), NULL), 0);
 	assert_int_equal(chart_whatif(&report, &options, folder, NULL), 0);
 	text = read_whole(folder, "whatif.gp");
 	assert_non_null(strstr(text, "chart_title = 'nothing would change'"));

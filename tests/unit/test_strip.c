@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "charts/strip.h"
-#include "charts/strip_shapes.h"
+#include "charts/timelines/strip.h"
+#include "charts/timelines/strip_shapes.h"
 
 #define MANY 5000000
 #define SAMPLE_NS 5000

@@ -1,4 +1,4 @@
-#include "charts/strip.h"
+#include "charts/timelines/strip.h"
 
 #include <errno.h>
 #include <stdlib.h>

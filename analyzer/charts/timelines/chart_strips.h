@@ -14,7 +14,7 @@
 
 #include "analysis/samples/sm_activity.h"
 #include "base/format.h"
-#include "charts/strip.h"
+#include "charts/timelines/strip.h"
 #include "trace/profile.h"
 
 enum chart_strip_kind {

@@ -9,9 +9,9 @@
 #define ROOFLINE_CHART_LANES_H
 
 #include "charts/chart_colors.h"
-#include "charts/chart_rows.h"
+#include "charts/timelines/chart_rows.h"
 #include "charts/quantity.h"
-#include "charts/raster.h"
+#include "charts/timelines/raster.h"
 
 #define CHART_PICTURE_COLUMNS 2000
 #define CHART_LEAST_COLUMNS 10

@@ -7,8 +7,8 @@
 #ifndef ROOFLINE_CHART_TIMELINE_H
 #define ROOFLINE_CHART_TIMELINE_H
 
-#include "charts/chart_lanes.h"
-#include "charts/strip_shapes.h"
+#include "charts/timelines/chart_lanes.h"
+#include "charts/timelines/strip_shapes.h"
 
 struct timeline_chart {
 	const struct report *report;

@@ -6,7 +6,7 @@
 #ifndef ROOFLINE_CHART_WHATIF_H
 #define ROOFLINE_CHART_WHATIF_H
 
-#include "charts/chart_lanes.h"
+#include "charts/timelines/chart_lanes.h"
 #include "charts/charts.h"
 
 /* What calls of a class are called, on a bar and in the legend, and the cause of idle time whose color they

@@ -1,4 +1,4 @@
-#include "charts/raster.h"
+#include "charts/timelines/raster.h"
 
 #include <string.h>
 

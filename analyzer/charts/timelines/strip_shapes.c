@@ -1,4 +1,4 @@
-#include "charts/strip_shapes.h"
+#include "charts/timelines/strip_shapes.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "analysis/report.h"
-#include "charts/chart_strips.h"
+#include "charts/timelines/chart_strips.h"
 
 #define CHART_RANGE_ROWS 4
 #define CHART_STREAM_ROWS 10 /* of all devices together, and at least two of each */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "charts/chart_whatif.h"
+#include "charts/timelines/chart_whatif.h"
 #include "charts/text_width.h"
 
 #define HALVES_APART 0.5  /* rows, in a picture */

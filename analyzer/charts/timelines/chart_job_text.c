@@ -1,5 +1,5 @@
 /* chart_job_text.c - titles, notes, legend and names of the chart of a job, and its settings for gnuplot. */
-#include "charts/chart_job.h"
+#include "charts/timelines/chart_job.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* chart_job_joins.c - lines that join the kernels of one collective on all ranks. */
-#include "charts/chart_job.h"
+#include "charts/timelines/chart_job.h"
 
 #define JOINED_MOST 60 /* collectives: more cannot be told apart */
 

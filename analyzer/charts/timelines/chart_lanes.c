@@ -1,4 +1,4 @@
-#include "charts/chart_lanes.h"
+#include "charts/timelines/chart_lanes.h"
 
 #include <errno.h>
 #include <stdlib.h>

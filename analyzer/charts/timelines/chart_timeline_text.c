@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "charts/chart_timeline.h"
+#include "charts/timelines/chart_timeline.h"
 
 #define TITLE_NAME_LIMIT 40
 #define LEGEND_TITLES 3

@@ -1,5 +1,5 @@
 /* chart_job.c - what ran when on each rank of a job, on one axis, and which collectives held them together. */
-#include "charts/chart_job.h"
+#include "charts/timelines/chart_job.h"
 
 #include <errno.h>
 #include <math.h>

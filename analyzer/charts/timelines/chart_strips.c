@@ -1,4 +1,4 @@
-#include "charts/chart_strips.h"
+#include "charts/timelines/chart_strips.h"
 
 #include <math.h>
 #include <stddef.h>

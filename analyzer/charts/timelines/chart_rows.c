@@ -1,4 +1,4 @@
-#include "charts/chart_rows.h"
+#include "charts/timelines/chart_rows.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 
 #include "base/ns.h"
 #include "base/sums.h"
-#include "charts/chart_timeline.h"
+#include "charts/timelines/chart_timeline.h"
 #include "charts/text_width.h"
 
 #define MARGIN_RATIO 0.03 /* of what is zoomed to, on both sides: where it begins has to be seen */

@@ -5,7 +5,7 @@
 #define ROOFLINE_CHART_JOB_H
 
 #include "analysis/job/communication.h"
-#include "charts/chart_lanes.h"
+#include "charts/timelines/chart_lanes.h"
 
 #define CHART_JOB_RANKS 16     /* that a picture has room for */
 #define CHART_JOB_NAME_SIZE 64 /* of a rank */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/sums.h"
-#include "charts/chart_whatif.h"
+#include "charts/timelines/chart_whatif.h"
 
 #define RANGE_LIMIT 40
 #define NAME_SIZE 256 /* of a range in UTF-8, and of all strategies */
@@ -384,7 +384,11 @@ int chart_whatif_write_nothing(const struct scenario *scenario, const char *fold
 
 	if (rc < 0)
 		return rc;
-	if (scenario->is_changed && scenario->range) {
+	if (scenario_is_of_job(scenario)) {
+		snprintf(
+			text, sizeof(text),
+			"no picture of a change of all ranks: rooflinectl whatif tells what it brings");
+	} else if (scenario->is_changed && scenario->range) {
 		format_text(range, sizeof(range), scenario->range, RANGE_LIMIT);
 		snprintf(text, sizeof(text), "nothing would change in the range %s", range);
 	} else {

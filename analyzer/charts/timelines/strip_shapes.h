@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "charts/chart_file.h"
-#include "charts/strip.h"
+#include "charts/timelines/strip.h"
 
 struct strip_place {
 	double zero_y, full_y; /* of the values 0 and full */

@@ -1,7 +1,7 @@
 /* chart_timeline_strips.c - the strips of samples of a timeline, as areas and lines or as characters. */
 #include <errno.h>
 
-#include "charts/chart_timeline.h"
+#include "charts/timelines/chart_timeline.h"
 
 #define STRIP_COLUMNS 1000 /* a line that goes up and down within a pixel is a blot */
 
