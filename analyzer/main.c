@@ -8,6 +8,7 @@
 
 #include "base/format.h"
 #include "cmd/commands.h"
+#include "cmd/pager.h"
 #include "cmd/usage.h"
 
 #ifndef ROOFLINE_COMMIT
@@ -57,10 +58,25 @@ static void keep_on(int number)
 	(void)number;
 }
 
+/* Those that answer with a report; others show what they do while they do it. */
+static bool has_report(const char *name)
+{
+	static const char *const names[] = {"report", "advise", "whatif", "verify", "compare"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+static bool is_pager_wanted = true;
+
 /* "rooflinectl help report" is "rooflinectl report --help". */
 static int run(const struct command *command, int argc, char **argv)
 {
 	argv[0] = (char *)command->title;
+	if (is_pager_wanted && has_report(command->name))
+		pager_open();
 	return finish(command->title, command->run(argc, argv));
 }
 
@@ -72,9 +88,32 @@ static const struct command *find(const char *name)
 	return NULL;
 }
 
+/* What other tools call them. */
+static const char *known_elsewhere(const char *name)
+{
+	static const struct {
+		const char *elsewhere, *here;
+	} names[] = {{"diff", "compare"},    {"stats", "report"},   {"stat", "report"},
+		     {"analyse", "analyze"}, {"profile", "record"}, {"launch", "record"},
+		     {"trace", "record"},    {"convert", "export"}, {"view", "report --html"}};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(name, names[i].elsewhere))
+			return names[i].here;
+	return NULL;
+}
+
 static int fail_command(const char *name)
 {
+	const char *here = known_elsewhere(name);
 	char shown[256];
+
+	if (here) {
+		fprintf(stderr,
+			"rooflinectl: no command '%s', did you mean '%s'?; see rooflinectl --help\n",
+			name, here);
+		return EXIT_USAGE;
+	}
 
 	(void)format_text(shown, sizeof(shown), name, sizeof(shown));
 #define COMMAND_NAME(command, summary) " " #command
@@ -107,6 +146,11 @@ int main(int argc, char **argv)
 
 	return_large_memory();
 	(void)signal(SIGXFSZ, keep_on);
+	if (argc > 1 && !strcmp(argv[1], "--no-pager")) {
+		is_pager_wanted = false;
+		argc--;
+		argv++;
+	}
 	if (argc < 2) {
 		fputs("rooflinectl: which command? see rooflinectl --help\n", stderr);
 		return EXIT_USAGE;

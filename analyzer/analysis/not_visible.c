@@ -273,6 +273,20 @@ static int find_imported(struct report *report)
 	return 0;
 }
 
+/* The library's kernels set its memory up in every program that uses it.  What others do between puts and waits no name and
+ * no record tells. */
+static int find_waits_in_kernels(struct report *report)
+{
+	const struct profile *profile = report->profile;
+
+	for (size_t i = 0; i < profile->kernel_name_count; i++)
+		if (strstr(profile->kernel_names[i], "nvshmemi_"))
+			return add_not_visible(
+				report,
+				"what kernels put, get and wait for themselves with NVSHMEM: all of their time counts as computation, also where they wait for another GPU");
+	return 0;
+}
+
 int not_visible_find(struct report *report)
 {
 	struct sampled sampled = find_sampled(report_with_samples(report));
@@ -288,6 +302,8 @@ int not_visible_find(struct report *report)
 		rc = find_graphs(report, &sampled);
 	if (rc == 0)
 		rc = find_dynamic_parallelism(report, &sampled);
+	if (rc == 0)
+		rc = find_waits_in_kernels(report);
 	if (rc == 0)
 		rc = find_sample_problems(report);
 	return rc < 0 ? rc : find_missing_sets(report);

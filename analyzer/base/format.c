@@ -106,6 +106,15 @@ struct figure format_percent(double part, double whole)
 	return figure;
 }
 
+struct figure format_speedup(double speedup)
+{
+	struct figure figure = {"-"};
+
+	if (speedup > 0)
+		snprintf(figure.text, sizeof(figure.text), "%.*fx", speedup < 100 ? 2 : 0, speedup);
+	return figure;
+}
+
 struct figure format_cuda_version(uint64_t version)
 {
 	struct figure figure;

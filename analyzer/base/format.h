@@ -21,6 +21,7 @@ struct figure format_rate(double byte_per_s); /* 27.1 GB/s, "-" for 0 */
 struct figure format_per_s(double value, const char *unit); /* 61.2 TFLOP/s for "FLOP/s" */
 struct figure format_count(uint64_t count);		    /* 1,234,567 */
 struct figure format_percent(double part, double whole);    /* 12.3%, "-" when whole is 0 */
+struct figure format_speedup(double speedup);		    /* 3.91x, 128x, "-" for 0 */
 
 /* "CUDA 13.0" style version of a number that packs 1000 * major + 10 * minor. */
 struct figure format_cuda_version(uint64_t version);

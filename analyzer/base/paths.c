@@ -6,19 +6,35 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* The program's own path; where there is no /proc, as in a bare chroot, what it was started as tells. */
+static int find_self(char self[PATH_MAX])
+{
+	ssize_t length = readlink("/proc/self/exe", self, PATH_MAX - 1);
+	const char *started = (const char *)getauxval(AT_EXECFN);
+
+	if (length >= 0) {
+		self[length] = '\0';
+		return 0;
+	}
+	return started && realpath(started, self) ? 0 : -ENOENT;
+}
 
 int path_resource(char *buffer, size_t size, const char *relative)
 {
 	char self[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	int rc = find_self(self);
 	char *slash;
 
-	if (length < 0)
-		return -errno;
-	self[length] = '\0';
+	if (rc < 0) {
+		snprintf(buffer, size, "%s", relative);
+		return rc;
+	}
 	for (int i = 0; i < 2; i++) { /* drop /rooflinectl, then /bin */
 		slash = strrchr(self, '/');
 		if (slash)

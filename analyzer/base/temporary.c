@@ -141,6 +141,29 @@ int temporary_make_file(char *path)
 	return make(make_file, path);
 }
 
+const char *temporary_parent(void)
+{
+	const char *parent = getenv("TMPDIR");
+
+	return parent && *parent ? parent : "/tmp";
+}
+
+int temporary_make_work_folder(char *folder, size_t size, struct err *err)
+{
+	const char *parent = temporary_parent();
+	int rc = -ENAMETOOLONG;
+
+	if ((size_t)snprintf(folder, size, "%s/rooflinectl-XXXXXX", parent) < size)
+		rc = temporary_make_folder(folder);
+	if (rc == 0)
+		return 0;
+	folder[0] = '\0';
+	if (rc == -ENAMETOOLONG)
+		return err_set(err, rc, "%s: TMPDIR is too long", parent);
+	return err_set(err, rc, "%s: cannot make a folder: %s; set TMPDIR to one with space",
+		       parent, strerror(-rc));
+}
+
 int temporary_make_nameless(const char *folder)
 {
 	char path[PATH_MAX];

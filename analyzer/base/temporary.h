@@ -7,6 +7,10 @@
 #ifndef ROOFLINE_TEMPORARY_H
 #define ROOFLINE_TEMPORARY_H
 
+#include <stddef.h>
+
+#include "base/err.h"
+
 /* Beyond so many at a time a signal leaves them. */
 #define TEMPORARY_MOST 8
 
@@ -14,6 +18,12 @@
  * or a negative errno. */
 int temporary_make_folder(char *path);
 int temporary_make_file(char *path);
+
+/* Where temporary files belong: TMPDIR, or /tmp without it. */
+const char *temporary_parent(void);
+
+/* Makes an empty folder there; folder is its path, "" where that fails.  Returns 0, or a negative errno with err set. */
+int temporary_make_work_folder(char *folder, size_t size, struct err *err);
 
 /* A file without a name, in a folder: its space is free again when its last descriptor is closed.  Returns that, or a
  * negative errno. */

@@ -2,10 +2,14 @@
 #define _GNU_SOURCE /* memrchr */
 
 #include "cmd/commands.h"
+#include "cmd/selection.h"
+#include "cmd/source.h"
 #include "cmd/usage.h"
 
 #include "base/new_file.h"
 #include "base/paths.h"
+#include "base/temporary.h"
+#include "trace/excerpt.h"
 #include "trace/pack.h"
 #include "trace/packed.h"
 
@@ -20,6 +24,7 @@
 struct pack_arguments {
 	const char *source, *target; /* target: of -o, or NULL */
 	int level;
+	struct selection selection; /* pack: the part to pack */
 };
 
 static int parse_level(const char *text, struct argp_state *state)
@@ -81,28 +86,51 @@ static int show_end(const char *command, int rc, const struct err *err)
 {
 	if (rc < 0)
 		fprintf(stderr, "%s: %s\n", command, err->text);
-	return rc < 0 ? EXIT_FAILED : EXIT_OK;
+	return source_exit_code(rc);
 }
 
 /* ---- pack ---- */
 
 static const struct argp_option pack_options[] = {
-	{"output", 'o', "FILE", 0, "instead of DIR" PATH_PACKED_SUFFIX "; - is stdout", 0},
+	{"output", 'o', "FILE", 0,
+	 "instead of DIR" PATH_PACKED_SUFFIX ", or DIR.part" PATH_PACKED_SUFFIX
+	 " of a part; - is stdout",
+	 0},
 	{"level", 'l', "N", 0, "how hard zstd tries, 1 to 19; without it 9", 0},
 	{0},
 };
 
+static error_t parse_pack_option(int key, char *argument, struct argp_state *state)
+{
+	struct pack_arguments *arguments = state->input;
+
+	if (key == ARGP_KEY_INIT)
+		state->child_inputs[0] = &arguments->selection;
+	return parse_option(key, argument, state);
+}
+
+static const struct argp_child pack_children[] = {{&selection_time_argp, 0, NULL, 20}, {0}};
+
 static const struct argp pack_parser = {
 	.options = pack_options,
-	.parser = parse_option,
+	.children = pack_children,
+	.parser = parse_pack_option,
 	.args_doc = "DIR",
 	.doc = "Make one small file of a recording, which every command reads like DIR.\n\n"
-	       "It is a tar of the CSV files, compressed with zstd. DIR stays as it is.",
+	       "It is a tar of the CSV files, compressed with zstd. DIR stays as it is. With --range, "
+	       "--from or --to it has that part of the run alone.",
 };
 
-/* DIR.roofline beside DIR, also when that is called "." */
-static int default_target(char *buffer, size_t size, const char *folder, struct err *err)
+static bool is_part(const struct pack_arguments *arguments)
 {
+	return selection_is_any(&arguments->selection);
+}
+
+/* DIR.roofline beside DIR, also when that is called "."; of a part DIR.part.roofline. */
+static int default_target(char *buffer, size_t size, const struct pack_arguments *arguments,
+			  struct err *err)
+{
+	const char *folder = arguments->source, *part = is_part(arguments) ? ".part" : "";
 	size_t length = length_without_slashes(folder);
 	const char *slash = memrchr(folder, '/', length);
 	const char *last = slash ? slash + 1 : folder;
@@ -116,7 +144,10 @@ static int default_target(char *buffer, size_t size, const char *folder, struct 
 		folder = real;
 		length = strlen(real);
 	}
-	if ((size_t)snprintf(buffer, size, "%.*s" PATH_PACKED_SUFFIX, (int)length, folder) >= size)
+	if (path_has_suffix(folder, PATH_PACKED_SUFFIX) && *part)
+		length -= strlen(PATH_PACKED_SUFFIX);
+	if ((size_t)snprintf(buffer, size, "%.*s%s" PATH_PACKED_SUFFIX, (int)length, folder,
+			     part) >= size)
 		rc = err_set(err, -ENAMETOOLONG, "%s: the name is too long", folder);
 	free(real);
 	return rc;
@@ -142,15 +173,58 @@ static int pack_to_file(const struct pack_arguments *arguments, const char *path
 
 static int pack(const struct pack_arguments *arguments, struct err *err)
 {
-	char path[PATH_MAX];
-	int rc;
-
-	if (arguments->target && !strcmp(arguments->target, "-"))
+	if (!strcmp(arguments->target, "-"))
 		return pack_to_stdout(arguments, err);
-	if (arguments->target)
-		return pack_to_file(arguments, arguments->target, err);
-	rc = default_target(path, sizeof(path), arguments->source, err);
-	return rc < 0 ? rc : pack_to_file(arguments, path, err);
+	return pack_to_file(arguments, arguments->target, err);
+}
+
+/* ---- a part of it ---- */
+
+/* The part as a folder. */
+static int write_part(const struct pack_arguments *arguments, const char *folder, struct err *err)
+{
+	struct profile *profile;
+	char *told = NULL;
+	int rc = profile_load(&profile, arguments->source, err);
+
+	if (rc < 0)
+		return rc;
+	rc = selection_apply(&arguments->selection, profile, &told, err);
+	if (rc == 0)
+		rc = excerpt_write(profile, arguments->source, told, folder, err);
+	free(told);
+	profile_free(profile);
+	return rc;
+}
+
+static int pack_part(const struct pack_arguments *arguments, struct err *err)
+{
+	struct pack_arguments part = *arguments;
+	char folder[PATH_MAX];
+	int rc = temporary_make_work_folder(folder, sizeof(folder), err);
+
+	part.source = folder;
+	if (rc == 0)
+		rc = write_part(arguments, folder, err);
+	if (rc == 0)
+		rc = pack(&part, err);
+	temporary_remove(folder);
+	return rc;
+}
+
+static int pack_what_was_named(struct pack_arguments *arguments, struct err *err)
+{
+	char path[PATH_MAX];
+	int rc = 0;
+
+	if (!arguments->target) {
+		rc = default_target(path, sizeof(path), arguments, err);
+		arguments->target = path;
+	}
+	if (rc == 0)
+		rc = is_part(arguments) ? pack_part(arguments, err) : pack(arguments, err);
+	arguments->target = NULL;
+	return rc;
 }
 
 int cmd_pack(int argc, char **argv)
@@ -161,7 +235,7 @@ int cmd_pack(int argc, char **argv)
 	if (usage_parse(&pack_parser, argc, argv, 0, &arguments))
 		return EXIT_USAGE;
 	tell_of_full_disks();
-	return show_end(argv[0], pack(&arguments, &err), &err);
+	return show_end(argv[0], pack_what_was_named(&arguments, &err), &err);
 }
 
 /* ---- unpack ---- */

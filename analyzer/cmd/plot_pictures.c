@@ -193,7 +193,7 @@ int pictures_draw(const struct pictures *pictures, const char *chart, chart_writ
 	    (size_t)snprintf(path, sizeof(path), "%s/roofline-%s.%s", pictures->folder, chart,
 			     gnuplot_format_name(pictures->format)) >= sizeof(path))
 		return err_set(err, -ENAMETOOLONG, "%s: name too long", pictures->folder);
-	rc = gnuplot_folder_make(columns, sizeof(columns), err);
+	rc = temporary_make_work_folder(columns, sizeof(columns), err);
 	if (rc == 0)
 		rc = write(report, options, columns, err);
 	if (rc == -ENODATA && path[0])

@@ -1,5 +1,6 @@
 /* report.c - rooflinectl report: where the GPU's time went and why it idled. */
 #include "cmd/commands.h"
+#include "cmd/pager.h"
 #include "cmd/source.h"
 #include "cmd/usage.h"
 
@@ -7,6 +8,7 @@
 #include "base/format.h"
 #include "base/new_file.h"
 #include "html/html.h"
+#include "output/limit_text.h"
 #include "output/order.h"
 #include "output/outputs.h"
 
@@ -216,7 +218,31 @@ static int write_ordered(const struct report *report, struct report_arguments *a
 	return rc;
 }
 
-/* CSV has no line for them: what part the report is of, and what --top left out. */
+/* A range that was asked for may have any name. */
+static void tell_selection(const char *selection)
+{
+	char text[2048];
+
+	(void)format_text(text, sizeof(text), selection, sizeof(text));
+	fprintf(stderr, "rooflinectl report: note: %s\n", text);
+}
+
+static void tell_why_empty(const struct report *report, const struct report_arguments *arguments)
+{
+	const struct section *section = arguments->chosen[0];
+	const struct report *from = section_report(section, report);
+	const struct row root = {.report = from, .options = &arguments->options, .item = from};
+	struct sentence why;
+
+	if (section->at(&root, 0))
+		return;
+	why = section_why_empty(section, from);
+	if (*why.text)
+		fprintf(stderr, "rooflinectl report: note: section %s is empty: %s\n", section->key,
+			why.text);
+}
+
+/* CSV has no line for them: what part the report is of, why it has no row, and what --top left out. */
 static void tell_beside_csv(const struct report *report, const struct report_arguments *arguments)
 {
 	size_t count;
@@ -224,7 +250,8 @@ static void tell_beside_csv(const struct report *report, const struct report_arg
 	if (arguments->format != USAGE_FORMAT_csv)
 		return;
 	if (report->selection)
-		fprintf(stderr, "rooflinectl report: note: %s\n", report->selection);
+		tell_selection(report->selection);
+	tell_why_empty(report, arguments);
 	count = section_left_out(arguments->chosen[0], report, &arguments->options);
 	if (count)
 		fprintf(stderr, "rooflinectl report: note: %s more row%s left out by --top %zu\n",
@@ -240,11 +267,12 @@ static int begin_early(const struct report *report, struct report_arguments *arg
 	int rc;
 
 	if (arguments->format != USAGE_FORMAT_text || arguments->output_path ||
-	    arguments->html_path || options->sections || !isatty(STDOUT_FILENO))
+	    arguments->html_path || options->sections || !isatty(pager_terminal()))
 		return 0;
 	fit_to(stdout, options);
 	rc = output_text_begin(report, stdout, options, err);
 	options->is_begun = true;
+	pager_show_begin();
 	return rc;
 }
 

@@ -128,14 +128,11 @@ static error_t parse_choice(int key, char *argument, struct argp_state *state)
 
 const struct argp selection_choice_argp = {.options = choice_options, .parser = parse_choice};
 
-static error_t parse_option(int key, char *argument, struct argp_state *state)
+static error_t parse_time_option(int key, char *argument, struct argp_state *state)
 {
 	struct selection *selection = state->input;
 
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = selection;
-		return 0;
 	case KEY_RANGE:
 		selection->range = argument;
 		return 0;
@@ -153,6 +150,15 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
+}
+
+const struct argp selection_time_argp = {.options = time_options, .parser = parse_time_option};
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	if (key == ARGP_KEY_INIT)
+		state->child_inputs[0] = state->input;
+	return parse_time_option(key, argument, state);
 }
 
 static const struct argp_child children[] = {{&selection_choice_argp, 0, NULL, 20}, {0}};
@@ -196,17 +202,31 @@ static int nth_start_ns(int64_t *out, const struct profile *profile, uint64_t nu
 	return 0;
 }
 
+/* Times are told from there on: of the whole recording also where a part of it was packed. */
+static int find_first(int64_t *first_ns, const struct profile *profile)
+{
+	*first_ns = profile->window.first_ns;
+	return profile->window.is_part ? 0 : nth_start_ns(first_ns, profile, 0);
+}
+
 static int find_time(struct profile_part *part, const struct selection *selection,
 		     const struct profile *profile, struct err *err)
 {
+	const struct profile_window *window = &profile->window;
 	struct occurrence occurrence;
 	int64_t first_ns = 0, skip_ns = INT64_MIN;
+	int rc;
 
-	if (nth_start_ns(&first_ns, profile, 0) < 0 ||
+	if (find_first(&first_ns, profile) < 0 ||
 	    (selection->skip.is_count &&
 	     nth_start_ns(&skip_ns, profile, selection->skip.count) < 0))
 		return err_set(err, -ENOMEM, "out of memory");
-	*part = (struct profile_part){.from_ns = skip_ns, .to_ns = INT64_MAX};
+	*part = (struct profile_part){.from_ns = skip_ns,
+				      .to_ns = window->is_part ? window->to_ns : INT64_MAX,
+				      .first_ns = first_ns,
+				      .is_from_start = selection->skip.is_count};
+	if (window->is_part)
+		part->from_ns = max_ns(part->from_ns, window->from_ns);
 	if (first_ns == INT64_MAX) /* no operation, from which times are told */
 		return 0;
 	if (selection->skip.is_given && !selection->skip.is_count)
@@ -214,11 +234,12 @@ static int find_time(struct profile_part *part, const struct selection *selectio
 	if (selection->from.is_given)
 		part->from_ns = max_ns(part->from_ns, first_ns + selection->from.ns);
 	if (selection->to.is_given)
-		part->to_ns = first_ns + selection->to.ns;
+		part->to_ns = min_ns(part->to_ns, first_ns + selection->to.ns);
 	if (!selection->range)
 		return 0;
-	if (occurrence_find(&occurrence, profile, selection->range, err) < 0)
-		return -EDOM;
+	rc = occurrence_find(&occurrence, profile, selection->range, err);
+	if (rc < 0)
+		return rc == -ENOMEM ? rc : -EDOM;
 	part->from_ns = max_ns(part->from_ns, occurrence.start_ns);
 	part->to_ns = min_ns(part->to_ns, occurrence.end_ns);
 	return 0;
@@ -310,10 +331,10 @@ static void describe(const struct selection *selection, char *text, size_t size)
 }
 
 static char *sentence_of(const struct selection *selection, const struct profile_part *part,
-			 size_t kept, const struct profile *profile, int64_t first_ns)
+			 size_t kept, const struct profile *profile)
 {
 	char asked[512], window[112] = "", *sentence = NULL;
-	int64_t from_ns = max_ns(part->from_ns, first_ns) - first_ns;
+	int64_t first_ns = part->first_ns, from_ns = max_ns(part->from_ns, first_ns) - first_ns;
 
 	describe(selection, asked, sizeof(asked));
 	if (part->to_ns != INT64_MAX)
@@ -322,42 +343,10 @@ static char *sentence_of(const struct selection *selection, const struct profile
 	else if (part->from_ns != INT64_MIN)
 		snprintf(window, sizeof(window), ", from %s after the first to the end",
 			 format_moment(from_ns).text);
-	if (asprintf(
-		    &sentence,
-		    "%s of %s operations, by %s%s; all else is left out of what follows%s",
-		    format_count(kept).text, format_count(profile->op_count).text, asked, window,
-		    selection_has_holes(selection)
-			    ? ": time in which only other operations ran counts as idle, and no advice "
-			      "is given"
-			    : "") < 0)
+	if (asprintf(&sentence, "%s of %s operations, by %s%s", format_count(kept).text,
+		     format_count(profile->op_count).text, asked, window) < 0)
 		return NULL;
 	return sentence;
-}
-
-static bool begins_before(const struct choice *choice, const struct profile_op *op)
-{
-	return choice->selection->skip.is_count ? op->start_ns < choice->part->from_ns
-						: op->end_ns <= choice->part->from_ns &&
-							  op->start_ns < choice->part->from_ns;
-}
-
-/* Whether it lies in the time or reaches into it; of those that do not, the nearest ones are remembered. */
-static bool is_in_time(struct choice *choice, uint32_t index)
-{
-	const struct profile_op *ops = choice->profile->ops, *op = &ops[index];
-	struct profile_outside *outside = &choice->outside[op->device];
-
-	if (begins_before(choice, op)) {
-		if (outside->before == PROFILE_NONE || op->end_ns >= ops[outside->before].end_ns)
-			outside->before = index;
-		return false;
-	}
-	if (op->start_ns >= choice->part->to_ns) {
-		if (outside->after == PROFILE_NONE) /* they come by start */
-			outside->after = index;
-		return false;
-	}
-	return true;
 }
 
 static size_t choose(bool *keeps_op, struct choice *choice)
@@ -366,10 +355,15 @@ static size_t choose(bool *keeps_op, struct choice *choice)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < profile->device_count; i++)
-		choice->outside[i] = (struct profile_outside){PROFILE_NONE, PROFILE_NONE};
+		choice->outside[i] = profile->window.is_part
+					     ? profile->devices[i].outside
+					     : (struct profile_outside){PROFILE_NONE, PROFILE_NONE};
 	for (size_t i = 0; i < profile->op_count; i++) {
-		keeps_op[i] =
-			is_wanted(choice, &profile->ops[i]) && is_in_time(choice, (uint32_t)i);
+		const struct profile_op *op = &profile->ops[i];
+
+		keeps_op[i] = is_wanted(choice, op) &&
+			      profile_part_takes(choice->part, profile, (uint32_t)i,
+						 &choice->outside[op->device]);
 		kept += keeps_op[i];
 	}
 	return kept;
@@ -399,7 +393,6 @@ static int reduce(struct choice *choice, struct profile *profile, struct profile
 		  bool *keeps_op, bool *keeps_process, char **sentence, struct err *err)
 {
 	size_t kept = choose(keeps_op, choice);
-	int64_t first_ns = 0;
 
 	if (!kept && !is_in_gap(choice))
 		return fail_empty(choice->selection, profile, err);
@@ -409,9 +402,7 @@ static int reduce(struct choice *choice, struct profile *profile, struct profile
 	part->keeps_op = keeps_op;
 	part->keeps_process = keeps_process;
 	part->outside = choice->outside;
-	if (nth_start_ns(&first_ns, profile, 0) == 0)
-		*sentence = sentence_of(choice->selection, part, kept, profile, first_ns);
-	part->first_ns = first_ns;
+	*sentence = sentence_of(choice->selection, part, kept, profile);
 	if (!*sentence || profile_select(profile, part) < 0)
 		return err_set(err, -ENOMEM, "out of memory");
 	return 0;

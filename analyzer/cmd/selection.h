@@ -26,8 +26,8 @@ struct selection {
 };
 
 /* Their input is a struct selection.  The second is without --range, --from and --to: for a command that has some of its
- * own. */
-extern const struct argp selection_argp, selection_choice_argp;
+ * own; the third has these alone. */
+extern const struct argp selection_argp, selection_choice_argp, selection_time_argp;
 
 /* Nanoseconds of "12ms", or of "12", which is of milliseconds; ends the program where it is neither. */
 int64_t selection_parse_time(const char *option, const char *text, const struct argp_state *state);
@@ -37,8 +37,8 @@ bool selection_is_any(const struct selection *selection);
 /* Whether operations within the time were left out, so that idle time is not the program's. */
 bool selection_has_holes(const struct selection *selection);
 
-/* Reduces the profile to it.  sentence: owned by the caller, what was chosen and left out; NULL where nothing was asked
- * for.  Fails, described in err, with -EDOM where an argument is wrong (the recording has no such range, stream, rank or
+/* Reduces the profile to it.  sentence: owned by the caller, what was chosen, without its full stop; NULL where nothing was
+ * asked for.  Fails, described in err, with -EDOM where an argument is wrong (the recording has no such range, stream, rank or
  * kernel, or a regular expression is none), or with -ENOMEM. */
 int selection_apply(const struct selection *selection, struct profile *profile, char **sentence,
 		    struct err *err);

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* asprintf */
 #include "cmd/source.h"
 
 #include "advice/advice.h"
@@ -5,6 +6,7 @@
 #include "base/format.h"
 #include "base/paths.h"
 #include "cmd/commands.h"
+#include "cmd/pager.h"
 #include "cmd/progress.h"
 #include "cmd/report_ceilings.h"
 #include "cmd/technique_options.h"
@@ -131,6 +133,32 @@ static int check_ranges(const struct source *source, const struct profile *profi
 
 /* ---- loading ---- */
 
+/* What the report is of: "301 of 604 operations, ...; all else is left out".  told: of the recording itself, or NULL. */
+static char *describe_part(const char *told, const char *chosen, bool has_holes)
+{
+	char *text;
+
+	if (asprintf(&text, "%s%s%s%s; all else is left out of what follows%s",
+		     told ? "packed as a part: " : "", told ? told : "",
+		     told && chosen ? "; of this " : "", chosen ? chosen : "",
+		     has_holes ? ": time in which only other operations ran counts as idle, and no "
+				 "advice is given"
+			       : "") < 0)
+		return NULL;
+	return text;
+}
+
+/* NULL: nothing was chosen. */
+static int tell_part(struct report *report, const char *chosen, bool has_holes, struct err *err)
+{
+	const char *told = report->profile->window.told;
+
+	if (!told && !chosen)
+		return 0;
+	report->selection = describe_part(told, chosen, has_holes);
+	return report->selection ? 0 : err_set(err, -ENOMEM, "out of memory");
+}
+
 static int build_part(struct report **out, const char *path, const struct selection *selection,
 		      const struct report_needs *needs, struct err *err)
 {
@@ -141,16 +169,14 @@ static int build_part(struct report **out, const char *path, const struct select
 	if (rc < 0)
 		return rc;
 	rc = selection_apply(selection, profile, &sentence, err);
-	if (rc < 0) {
-		profile_free(profile);
-		free(sentence);
-		return rc;
-	}
-	rc = report_of_profile_with(out, profile, needs->analyses & ANALYSES_ON_REQUEST, err);
 	if (rc < 0)
-		free(sentence);
+		profile_free(profile);
 	else
-		(*out)->selection = sentence;
+		rc = report_of_profile_with(out, profile, needs->analyses & ANALYSES_ON_REQUEST,
+					    err);
+	if (rc == 0)
+		rc = tell_part(*out, sentence, selection_has_holes(selection), err);
+	free(sentence);
 	return rc;
 }
 
@@ -176,8 +202,10 @@ int source_build(struct report **out, const char *named, const struct selection 
 	int rc;
 
 	progress_begin(&progress, "reading and analyzing the recording");
-	rc = selection_is_any(selection) ? build_part(out, path, selection, needs, err)
-					 : report_build_for(out, path, needs, err);
+	if (selection_is_any(selection))
+		rc = build_part(out, path, selection, needs, err);
+	else if ((rc = report_build_for(out, path, needs, err)) == 0)
+		rc = tell_part(*out, NULL, false, err);
 	progress_end(&progress);
 	return rc < 0 ? rc : report_choose_ceilings(*out, ceilings_path, who, err);
 }
@@ -225,18 +253,24 @@ int source_load(struct report **out, const struct source *source, const char *wh
 	return source_load_for(out, source, &everything, who, err);
 }
 
+/* What it is shown on. */
+static int screen_of(FILE *out)
+{
+	return out == stdout ? pager_terminal() : fileno(out);
+}
+
 size_t terminal_width(FILE *out)
 {
 	struct winsize size;
 
-	return ioctl(fileno(out), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+	return ioctl(screen_of(out), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 bool is_color_wanted(FILE *out)
 {
 	const char *no_color = getenv("NO_COLOR");
 
-	return isatty(fileno(out)) && !(no_color && *no_color);
+	return isatty(screen_of(out)) && !(no_color && *no_color);
 }
 
 /* On stderr: what is said then stands on less than the run. */

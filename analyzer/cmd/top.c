@@ -4,6 +4,8 @@
 #include "cmd/live_target.h"
 #include "cmd/usage.h"
 
+#include "base/format.h"
+#include "live/busy_kernels.h"
 #include "roofline/duration.h"
 
 #include <errno.h>
@@ -20,7 +22,10 @@ struct top_arguments {
 	const char *target;
 	int64_t interval_ns;
 	bool is_once;
+	size_t top; /* kernels; 0: as many as fit where it is shown */
 };
+
+#define KERNELS_SHOWN 5 /* on a terminal */
 
 enum { KEY_ONCE = 256 };
 
@@ -37,6 +42,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		if (arguments->interval_ns < INTERVAL_NS_MIN)
 			usage_fail(state, "--interval takes a time of at least %d ms, not '%s'",
 				   CONTROL_POLL_MS, argument);
+		return 0;
+	case 'n':
+		arguments->top = usage_rows(state, argument);
+		if (arguments->top > BUSY_KERNELS_MOST)
+			arguments->top = BUSY_KERNELS_MOST;
 		return 0;
 	case KEY_ONCE:
 		arguments->is_once = true;
@@ -57,6 +67,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 static const struct argp_option option_table[] = {
 	{"interval", 'i', "TIME", 0, "how often (1s)", 0},
+	OPTION_TOP("kernels with most time of the interval: 5 on a terminal, else none"),
 	{"once", KEY_ONCE, NULL, 0, "one line of one interval, for scripts", 0},
 	{0},
 };
@@ -66,7 +77,8 @@ static const struct argp parser = {
 	.parser = parse_option,
 	.args_doc = "PID|DIR",
 	.doc = "Show what a program that is being recorded does now, until it ends or a key is "
-	       "pressed: launches, kernels, how busy each GPU is, what is written.\n\n"
+	       "pressed: launches, kernels, how busy each GPU is, what is written, and which kernels "
+	       "take the time.\n\n"
 	       "PID is a process that is recorded, or of rooflinectl record; DIR the folder of the "
 	       "recording.",
 };
@@ -91,27 +103,55 @@ static bool wait_for_key(int64_t ns, bool has_terminal)
 	return poll(&keys, 1, (int)(ns / 1000000)) > 0;
 }
 
-static int show(const struct top_arguments *arguments, const char *folder, bool has_terminal,
-		struct err *err)
+/* Below the line, which the cursor goes back to. */
+static int show_kernels(struct busy_kernels *kernels, const char *folder, size_t most,
+			bool has_terminal)
 {
+	struct busy_kernel busy[BUSY_KERNELS_MOST];
+	int count = busy_kernels_read(kernels, folder, busy, most);
+
+	for (int i = 0; i < count; i++) {
+		if (has_terminal)
+			fputs("\n\033[K", stdout);
+		printf("  %9s  %9s  %s", format_ns((double)busy[i].time_ns).text,
+		       format_count(busy[i].launch_count).text, busy[i].label);
+		if (!has_terminal)
+			putchar('\n');
+	}
+	if (has_terminal)
+		fputs("\033[J", stdout);
+	if (has_terminal && count > 0)
+		printf("\033[%dA", count);
+	return count;
+}
+
+static int show(const struct top_arguments *arguments, const char *folder, bool has_terminal,
+		struct busy_kernels *kernels, struct err *err)
+{
+	size_t most = arguments->top ? arguments->top : has_terminal ? KERNELS_SHOWN : 0;
+	int shown = 0;
 	struct live_figures before, now;
 	char text[512];
 	int rc = live_figures_ask(&before, folder, err);
 
 	if (rc < 0)
 		return rc;
+	(void)busy_kernels_read(kernels, folder, NULL, 0);
 	while (!wait_for_key(arguments->interval_ns, has_terminal)) {
 		rc = live_figures_ask(&now, folder, err);
 		if (rc < 0)
 			break;
 		live_line_format(text, sizeof(text), &before, &now);
 		printf(has_terminal ? "\r\033[K%s" : "%s\n", text);
+		shown = most ? show_kernels(kernels, folder, most, has_terminal) : 0;
 		fflush(stdout);
-		if (arguments->is_once)
+		if (shown < 0)
+			rc = err_set(err, shown, "out of memory");
+		if (arguments->is_once || rc < 0)
 			break;
 		before = now;
 	}
-	if (has_terminal)
+	for (int i = 0; has_terminal && i <= shown; i++)
 		putchar('\n');
 	return rc == -ESRCH && !arguments->is_once
 		       ? 0
@@ -122,6 +162,7 @@ int cmd_top(int argc, char **argv)
 {
 	struct top_arguments arguments = {.interval_ns = 1000000000};
 	struct live_target target;
+	struct busy_kernels *kernels;
 	struct termios before;
 	struct err err = {""};
 	bool has_terminal;
@@ -130,13 +171,17 @@ int cmd_top(int argc, char **argv)
 	if (usage_parse(&parser, argc, argv, 0, &arguments))
 		return EXIT_USAGE;
 	rc = live_target_find(&target, arguments.target, &err);
+	kernels = busy_kernels_open();
+	if (rc == 0 && !kernels)
+		rc = err_set(&err, -ENOMEM, "out of memory");
 	if (rc == 0) {
 		has_terminal = !arguments.is_once && terminal_open(&before);
 		rc = show(&arguments, target.one ? target.one->path : target.folder, has_terminal,
-			  &err);
+			  kernels, &err);
 		if (has_terminal)
 			(void)tcsetattr(STDIN_FILENO, TCSANOW, &before);
 	}
+	busy_kernels_close(kernels);
 	live_target_close(&target);
 	if (rc < 0)
 		fprintf(stderr, "%s: %s\n", argv[0], err.text);

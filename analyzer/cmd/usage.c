@@ -1,6 +1,7 @@
 #include "cmd/usage.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 
 #include "base/format.h"
 #include "cmd/commands.h"
+#include "cmd/pager.h"
 
 #define WORD_SIZE 64
 
@@ -61,7 +63,7 @@ static size_t distance(const char *a, const char *b, size_t b_length)
 
 struct suggestion usage_suggest(const char *word, const char *words)
 {
-	size_t nearest = strlen(word) / 3 + 2, length;
+	size_t nearest = strlen(word + strspn(word, "-")) / 3 + 2, length;
 	struct suggestion suggestion = {""};
 
 	for (words += strspn(words, " "); *words; words += length, words += strspn(words, " ")) {
@@ -206,12 +208,13 @@ static void fail_option(const struct argp_state *state)
 
 /* ---- parsing ---- */
 
-enum { KEY_USAGE = 4096 };
+enum { KEY_USAGE = 4096, KEY_NO_PAGER };
 
 static const struct argp_option common_options[] = {
 	{"help", 'h', NULL, 0, "Give this help list", -1},
 	{NULL, '?', NULL, OPTION_HIDDEN, NULL, -1},
 	{"usage", KEY_USAGE, NULL, 0, "Give a short usage message", -1},
+	{"no-pager", KEY_NO_PAGER, NULL, OPTION_HIDDEN, NULL, -1},
 	{0},
 };
 
@@ -237,6 +240,9 @@ static error_t parse_common(int key, char *argument, struct argp_state *state)
 	case 'h':
 	case '?':
 		give_help(state, ARGP_HELP_STD_HELP);
+	case KEY_NO_PAGER:
+		pager_cancel();
+		return 0;
 	case KEY_USAGE:
 		give_help(state, ARGP_HELP_USAGE);
 	case ARGP_KEY_ERROR:
@@ -285,8 +291,12 @@ enum usage_format usage_format(const struct argp_state *state, const char *name)
 	};
 
 	for (int i = 0; i < USAGE_FORMAT_COUNT; i++)
-		if (!strcmp(names[i], name))
+		if (!strcmp(names[i], name)) {
+			if (i !=
+			    USAGE_FORMAT_text) /* who writes it asks whether it goes to a terminal */
+				pager_cancel();
 			return (enum usage_format)i;
+		}
 	usage_fail(state, "no format '%s'; there are:" OUTPUT_NAMES, name);
 }
 
@@ -300,4 +310,26 @@ size_t usage_rows(const struct argp_state *state, const char *text)
 	if (errno || *end || *text < '0' || *text > '9' || value == 0)
 		usage_fail(state, "--top wants a number of rows, not '%s'", text);
 	return value;
+}
+
+double usage_number(const struct argp_state *state, const char *option, const char *text,
+		    double least, double most)
+{
+	char *end;
+	double number = strtod(text, &end);
+
+	if (end == text || *end || !(number >= least) || number > most)
+		usage_fail(state, "--%s takes a number from %g to %g, not '%s'", option, least,
+			   most, text);
+	return number;
+}
+
+size_t usage_count(const struct argp_state *state, const char *option, const char *text,
+		   double least, double most)
+{
+	double number = usage_number(state, option, text, least, most);
+
+	if (number != floor(number))
+		usage_fail(state, "--%s takes a whole number, not '%s'", option, text);
+	return (size_t)number;
 }

@@ -65,4 +65,10 @@ enum usage_format { OUTPUTS(USAGE_FORMAT) USAGE_FORMAT_COUNT };
 enum usage_format usage_format(const struct argp_state *state, const char *name);
 size_t usage_rows(const struct argp_state *state, const char *text);
 
+/* The value of --option: a number from least to most, or a whole one; or the end of the program. */
+double usage_number(const struct argp_state *state, const char *option, const char *text,
+		    double least, double most);
+size_t usage_count(const struct argp_state *state, const char *option, const char *text,
+		   double least, double most);
+
 #endif

@@ -91,7 +91,7 @@ static bool is_in_bounds(const struct value *value, enum column_known known)
 }
 
 /* Nothing where nothing ran, and of a moment that is not known. */
-static struct value from_first(const struct row *row, int64_t moment_ns)
+static struct value relative_moment(const struct row *row, int64_t moment_ns)
 {
 	int64_t first_ns = row->report ? report_first_ns(row->report) : INT64_MAX;
 
@@ -107,8 +107,9 @@ struct value column_value(const struct column *column, struct row *row, const vo
 		return value_none();
 	if (column->get)
 		return column->get(row, from);
-	if (column->type == COLUMN_FROM_FIRST)
-		return from_first(row, *(const int64_t *)((const char *)from + column->offset));
+	if (column->type == COLUMN_RELATIVE)
+		return relative_moment(row,
+				       *(const int64_t *)((const char *)from + column->offset));
 	value = field_value(column->type, (const char *)from + column->offset);
 	return is_in_bounds(&value, column->known) ? value : value_none();
 }

@@ -74,7 +74,7 @@ enum column_type {
 	COLUMN_I64,
 	COLUMN_REAL,
 	COLUMN_DIMENSIONS,
-	COLUMN_FROM_FIRST, /* of a moment in nanoseconds: from the first operation on */
+	COLUMN_RELATIVE, /* of a moment in nanoseconds: relative to the first operation */
 	COLUMN_COMPUTED,
 	COLUMN_GROUP,
 	COLUMN_ROW, /* a group that is a row of its own */
@@ -146,13 +146,16 @@ struct column {
 		FIELD_AS(#field, struct_type, field), .known = KNOWN_FROM_ZERO \
 	}
 
-/* A moment, name##_ns of the struct: since the Unix epoch, and from the first operation of the recording on. */
-#define MOMENT(struct_type, name)                                         \
-	FIELD(struct_type, name##_ns),                                    \
-	{                                                                 \
-		.key = #name "_from_first_ns", .type = COLUMN_FROM_FIRST, \
-		.offset = offsetof(struct_type, name##_ns)                \
+/* A moment, field of the struct: since the Unix epoch as name_ns, and relative to the first operation of the recording as
+ * name_relative_ns. */
+#define MOMENT_AS(name, struct_type, field) \
+	{FIELD_AS(name "_ns", struct_type, field)}, RELATIVE_AS(name, struct_type, field)
+#define RELATIVE_AS(name, struct_type, field)                        \
+	{                                                            \
+		.key = name "_relative_ns", .type = COLUMN_RELATIVE, \
+		.offset = offsetof(struct_type, field)               \
 	}
+#define MOMENT(struct_type, name) MOMENT_AS(#name, struct_type, name##_ns)
 
 #define COMPUTED(name, function)                                          \
 	{                                                                 \

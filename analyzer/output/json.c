@@ -5,6 +5,7 @@
 
 #include "base/json_builder.h"
 #include "base/json_stream.h"
+#include "output/limit_text.h"
 #include "output/outputs.h"
 
 static json_t *dimensions_of(struct json_builder *json, const uint32_t dimensions[3])
@@ -278,6 +279,27 @@ static json_t *left_out(struct json_builder *json, const struct report *report,
 	return object;
 }
 
+/* By section that has no row: why. */
+static json_t *why_empty(struct json_builder *json, const struct report *report,
+			 const struct output_options *options)
+{
+	json_t *object = json_object();
+
+	for (size_t i = 0; sections[i]; i++) {
+		const struct report *from = section_report(sections[i], report);
+		const struct row root = {.report = from, .options = options, .item = from};
+		struct sentence why;
+
+		if (!section_is_wanted(sections[i], options) || sections[i]->at(&root, 0))
+			continue;
+		why = section_why_empty(sections[i], from);
+		if (*why.text)
+			json_builder_put(json, object, sections[i]->key,
+					 json_builder_text(why.text));
+	}
+	return object;
+}
+
 static void write_section(struct document *document, const struct section *section,
 			  const struct report *report, const struct output_options *options)
 {
@@ -308,6 +330,7 @@ int output_json(const struct report *report, FILE *out, const struct output_opti
 	for (size_t i = 0; sections[i]; i++)
 		if (section_is_wanted(sections[i], options))
 			write_section(&document, sections[i], report, options);
+	write_piece(&document, "empty", why_empty(&document.piece, report, options));
 	if (options->top)
 		write_piece(&document, "left_out", left_out(&document.piece, report, options));
 	return end(&document, "the report", err);

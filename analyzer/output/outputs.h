@@ -15,7 +15,7 @@
 #include "output/sections.h"
 
 /* Of JSON and CSV: raised when a key or column changes its meaning or goes; new ones do not. */
-#define OUTPUT_SCHEMA 3
+#define OUTPUT_SCHEMA 4
 
 /* OUTPUT(name, summary) */
 #define OUTPUTS(OUTPUT)                             \

@@ -57,6 +57,7 @@
 
 struct page;
 struct output_options;
+struct sentence;
 
 struct section {
 	const char *key, *title;
@@ -73,8 +74,10 @@ struct section {
 	bool is_of_samples; /* of the run with samples, which may be another one (report_with_samples) */
 	bool takes_order;		  /* print follows options->order, too */
 	void (*print)(struct page *page); /* for people; nothing where there is nothing to tell */
-	const char
-		*empty; /* why there may be nothing to tell, and the remedy: "nothing was copied" */
+	/* Why there may be nothing to tell, and the remedy: "nothing was copied"; or, of several reasons, which it is
+	 * (sections/why_empty.h).  Neither: print says itself that there is nothing. */
+	const char *empty;
+	struct sentence (*why_empty)(const struct report *report);
 };
 
 #define SECTION_DECLARATION(name) extern const struct section section_##name;
@@ -89,6 +92,9 @@ const struct section *section_find(const char *name);
 
 /* The report that the section is written from. */
 const struct report *section_report(const struct section *section, const struct report *report);
+
+/* Why nothing is told in it, as a sentence; "" where print says it.  report: what section_report() gives. */
+struct sentence section_why_empty(const struct section *section, const struct report *report);
 
 /* Whether that section was named, not only not left out. */
 bool section_is_asked(const struct section *section, const struct output_options *options);

@@ -2,6 +2,7 @@
 
 #include "base/paths.h"
 #include "base/shell.h"
+#include "output/limit_text.h"
 #include "output/sections/verdict.h"
 
 #include <errno.h>
@@ -252,7 +253,7 @@ void page_describe_op(const struct page *page, const struct profile_op *op, char
 			 format_bytes((double)profile->memsets[op->detail].bytes).text);
 		break;
 	default:
-		snprintf(buffer, size, "graph %" PRIu32, op->graph);
+		snprintf(buffer, size, "graph %" PRIu32, profile_op_graph(profile, op));
 	}
 }
 
@@ -276,13 +277,16 @@ static void put_selection(struct page *page)
 static void put_section(struct page *page, const struct section *section)
 {
 	size_t titles = page->title_count;
+	struct sentence why;
 
 	section->print(page);
-	if (page->title_count > titles || !section->empty ||
-	    !section_is_asked(section, page->options))
+	if (page->title_count > titles || !section_is_asked(section, page->options))
+		return;
+	why = section_why_empty(section, page->report);
+	if (!*why.text)
 		return;
 	page_title(page, section->title, NULL);
-	page_wrap(page, "  ", section->empty, 2);
+	page_wrap(page, "  ", why.text, 2);
 }
 
 /* Below a whole report: where the same can be clicked. */

@@ -7,18 +7,6 @@
 
 #include "output/page.h"
 
-/* 3.91x, 128x */
-static struct figure speedup_figure(double speedup)
-{
-	struct figure figure;
-
-	if (speedup > 0)
-		snprintf(figure.text, sizeof(figure.text), "%.*fx", speedup < 100 ? 2 : 0, speedup);
-	else
-		snprintf(figure.text, sizeof(figure.text), "-");
-	return figure;
-}
-
 static void put_row(const struct page *page, const char *label, const char *value)
 {
 	fprintf(page->out, "  %-10s %9s", label, value);
@@ -54,11 +42,11 @@ static void put_shares(struct page *page, double before_share, double after_shar
 
 static void put_measured(struct page *page, const struct comparison *comparison)
 {
-	put_row(page, "measured", speedup_figure(comparison->measured).text);
+	put_row(page, "measured", format_speedup(comparison->measured).text);
 	if (comparison->measured_low < comparison->measured_high)
 		fprintf(page->out, "  %s to %s of single occurrences",
-			speedup_figure(comparison->measured_low).text,
-			speedup_figure(comparison->measured_high).text);
+			format_speedup(comparison->measured_low).text,
+			format_speedup(comparison->measured_high).text);
 	fputc('\n', page->out);
 	put_shares(page, comparison->before_share, comparison->after_share);
 }
@@ -68,10 +56,10 @@ static void put_kernels(struct page *page, const struct comparison *comparison)
 {
 	double before_ns = comparison->before_kernels_ns, after_ns = comparison->after_kernels_ns;
 
-	struct figure ratio = speedup_figure(after_ns > 0 ? before_ns / after_ns : 0);
+	struct figure ratio = format_speedup(after_ns > 0 ? before_ns / after_ns : 0);
 
 	if (!(before_ns > 0) || !(after_ns > 0) ||
-	    !strcmp(ratio.text, speedup_figure(comparison->measured).text))
+	    !strcmp(ratio.text, format_speedup(comparison->measured).text))
 		return;
 	put_row(page, "kernels", ratio.text);
 	fprintf(page->out, "  from the first to the last, without that: %s to %s\n",
@@ -93,12 +81,12 @@ static void put_interval(struct page *page, const struct comparison *comparison,
 			 const struct compared_speedup *speedup)
 {
 	put_row(page, "predicted",
-		speedup_figure(comparison->is_up_to ? speedup->low : speedup->predicted).text);
+		format_speedup(comparison->is_up_to ? speedup->low : speedup->predicted).text);
 	fputs("  ", page->out);
 	if (comparison->is_up_to)
-		fprintf(page->out, "up to %s, ", speedup_figure(speedup->predicted).text);
-	fprintf(page->out, "%s to %s by %s (%s)\n", speedup_figure(speedup->low).text,
-		speedup_figure(speedup->high).text, comparison->strategy, comparison->advice);
+		fprintf(page->out, "up to %s, ", format_speedup(speedup->predicted).text);
+	fprintf(page->out, "%s to %s by %s (%s)\n", format_speedup(speedup->low).text,
+		format_speedup(speedup->high).text, comparison->strategy, comparison->advice);
 }
 
 static void put_predicted(struct page *page, const struct comparison *comparison,
@@ -158,7 +146,7 @@ static void put_steady(struct page *page, const struct comparison *comparison)
 						       : "what repeats");
 	put_iterations(page, "before", &steady->before);
 	put_iterations(page, "after", &steady->after);
-	put_row(page, "measured", speedup_figure(steady->speedup.measured).text);
+	put_row(page, "measured", format_speedup(steady->speedup.measured).text);
 	fputs(steady->speedup.measured > 0 ? "\n"
 					   : "  other iterations than before: the run is judged\n",
 	      page->out);

@@ -83,10 +83,11 @@ static int list_graphs(struct groups *groups, struct graph_key *keys, const stru
 
 	for (size_t i = 0; rc == 0 && i < profile->op_count; i++) {
 		const struct profile_op *op = &profile->ops[i];
-		const struct graph_key key = {profile_op_process(profile, op), op->graph};
+		const struct graph_key key = {profile_op_process(profile, op),
+					      profile_op_graph(profile, op)};
 		uint32_t number;
 
-		if (!op->graph || op->call == PROFILE_NONE)
+		if (!key.graph || op->call == PROFILE_NONE)
 			continue;
 		rc = groups_find(groups, &key, sizeof(key), &number);
 		if (rc == 0)
@@ -193,8 +194,10 @@ static int add_counters(struct joining *joining)
 static void drop_times(struct profile *counted)
 {
 	free(counted->ops);
+	free(counted->op_ids);
 	free(counted->calls);
 	counted->ops = NULL;
+	counted->op_ids = NULL;
 	counted->calls = NULL;
 	counted->op_count = counted->call_count = 0;
 }

@@ -16,6 +16,8 @@
  *      become ranges, counters find their launches   loader_ops.c, loader_ranges.c,
  *                                                    loader_counters.c
  *
+ * and after all of them operations are sorted and packed    loader_keep.c
+ *
  * During 2 the maps of 1 are only read, threads[], call_names[] and calls[]
  * belong to the thread that reads api, ops[] to the one that reads kernels,
  * samples[], sampled_spans[] and powers[] to the one that reads samples, and all the
@@ -52,8 +54,16 @@ struct loader_capacity {
 	 TABLE(signatures) | TABLE(machine_code) | TABLE(threads) | TABLE(metrics) |         \
 	 TABLE(sampled_metrics))
 
+/* An operation while processes are read; loader_keep_ops() makes profile->ops[] of them. */
+struct loaded_op {
+	struct profile_op op;
+	struct profile_op_ids ids;
+};
+
 struct loader {
 	struct profile *profile;
+	struct loaded_op *ops;
+	size_t op_count;
 	uint64_t tables; /* those to read */
 	struct loader_capacity capacity;
 	struct strings *texts;	      /* profile->strings */
@@ -136,7 +146,7 @@ struct process_loader {
 	size_t first_op, first_call, first_copy, first_sync, first_overhead, first_jit,
 		first_module, first_loss, first_load, first_allocation, first_event_call,
 		first_launch;
-	struct profile_op *other_ops; /* all but kernels, until they join ops[] */
+	struct loaded_op *other_ops; /* all but kernels, until they join ops[] */
 	size_t other_op_count, other_op_capacity;
 	struct marker *markers;
 	size_t marker_count, marker_capacity;
@@ -184,6 +194,10 @@ int loader_add_process(struct loader *loader, const struct recording_process *so
 int loader_read_small_tables(struct process_loader *loader);
 int loader_parse_process_facts(struct process_loader *loader);
 
+/* A property as a number; fallback when it is absent, negative or none. */
+int64_t loader_property_number(const struct profile_process *process, const char *key,
+			       int64_t fallback);
+
 /* The text of names.id, or NULL when there is none. */
 const char *loader_name(const struct process_loader *loader, uint32_t id);
 
@@ -192,6 +206,10 @@ const char *loader_name(const struct process_loader *loader, uint32_t id);
 uint32_t loader_device(struct process_loader *loader, uint32_t ordinal);
 uint32_t loader_stream(struct process_loader *loader, uint32_t context, uint32_t stream,
 		       uint32_t device);
+/* The same of a call, of which the context is known that was current and not that of its stream: ids of streams are those
+ * of a process, so where it is no stream of that context it is the one that there is. */
+uint32_t loader_stream_of_any(struct process_loader *loader, uint32_t context, uint32_t stream,
+			      uint32_t device);
 uint32_t loader_thread(struct process_loader *loader, uint32_t thread);
 
 /* ---- loader_signatures.c ---- */
@@ -215,6 +233,11 @@ int loader_read_kernels(struct loader_task *task);
 int loader_read_other_ops(struct loader_task *task);
 int loader_resolve_ops(struct process_loader *loader);
 void loader_link_ops(struct process_loader *loader);
+
+/* ---- loader_keep.c ---- */
+
+/* Moves the operations of all processes into the profile, sorted; loader->ops is empty then.  Returns 0 or -ENOMEM. */
+int loader_keep_ops(struct loader *loader);
 
 /* ---- loader_calls.c ---- */
 

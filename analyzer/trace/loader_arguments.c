@@ -225,10 +225,10 @@ const struct profile_given *profile_given_to(const struct profile *profile,
 {
 	uint32_t process = profile_op_process(profile, op);
 	const struct profile_given *found = NULL;
-	uint64_t node = op->graph_node;
+	uint64_t node = profile_op_node(profile, op);
 
 	if (!node)
-		return find_given(profile, process, op->correlation, false);
+		return find_given(profile, process, profile_op_ids(profile, op).correlation, false);
 	for (int i = 0; i < CLONES_MOST && node && !found; i++) {
 		found = find_given(profile, process, node, true);
 		node = original_of(profile, process, node);

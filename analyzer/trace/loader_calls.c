@@ -25,6 +25,8 @@ static uint32_t call_name_index(struct loader *loader, const char *raw)
 	number = strings_number(loader->call_texts, text);
 	if (number == PROFILE_NONE || number < profile->call_name_count)
 		return number;
+	if (number == CALL_NAMES_MOST)
+		return PROFILE_NONE;
 	name = ARRAY_NEXT(profile->call_names, loader->capacity.call_names,
 			  profile->call_name_count);
 	if (!name)
@@ -74,7 +76,7 @@ static int add_call(const union trace_row *row, const struct reader_place *place
 		.name = name,
 		.thread = thread,
 		.correlation = from->correlation,
-		.result = from->result,
+		.result = from->result < CALL_RESULT_MOST ? from->result : CALL_RESULT_MOST,
 	};
 	all->profile->call_count++;
 	return 0;

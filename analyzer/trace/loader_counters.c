@@ -180,35 +180,37 @@ static uint32_t loader_counted_graph(struct process_loader *loader, uint32_t gra
 
 /* Of a graph launch all operations were counted, of others the kernel.  The first of the launches that
  * are alike tells what they are. */
-static int match_op(struct process_loader *loader, struct profile_op *op)
+static int match_op(struct process_loader *loader, struct loaded_op *loaded)
 {
-	uint32_t index = op->correlation
-				 ? id_map_get(&loader->counted_correlations, op->correlation)
+	const struct profile_op_ids *ids = &loaded->ids;
+	struct profile_op *op = &loaded->op;
+	uint32_t index = ids->correlation
+				 ? id_map_get(&loader->counted_correlations, ids->correlation)
 				 : PROFILE_NONE;
 	struct counted_entry *entry;
 
 	if (index == PROFILE_NONE)
 		return 0;
 	entry = &loader->counted[index];
-	if (entry->is_graph ? !op->graph : op->kind != OP_KERNEL)
+	if (entry->is_graph ? !ids->graph : op->kind != OP_KERNEL)
 		return 0;
 	op->counted = loader->loader->profile->processes[loader->process].is_replay
 			      ? COUNTED_PATCHED
 			      : COUNTED;
 	entry->recorded_count++;
-	if (entry->subject != PROFILE_NONE || op->correlation != entry->like)
+	if (entry->subject != PROFILE_NONE || ids->correlation != entry->like)
 		return 0;
-	entry->subject = entry->is_graph ? loader_counted_graph(loader, op->graph) : op->detail;
+	entry->subject = entry->is_graph ? loader_counted_graph(loader, ids->graph) : op->detail;
 	return entry->subject == PROFILE_NONE ? -ENOMEM : 0;
 }
 
 static int match_ops(struct process_loader *loader)
 {
-	struct profile *profile = loader->loader->profile;
+	struct loader *all = loader->loader;
 	int rc = 0;
 
-	for (size_t i = loader->first_op; i < profile->op_count && rc == 0; i++)
-		rc = match_op(loader, &profile->ops[i]);
+	for (size_t i = loader->first_op; i < all->op_count && rc == 0; i++)
+		rc = match_op(loader, &all->ops[i]);
 	return rc;
 }
 

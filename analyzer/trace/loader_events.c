@@ -19,7 +19,7 @@ static int find_stream(struct process_loader *loader, uint32_t context, uint32_t
 	*stream = PROFILE_NONE;
 	if (entry == PROFILE_NONE || id == NO_STREAM)
 		return 0;
-	*stream = loader_stream(loader, context, id, loader->context_entries[entry].device);
+	*stream = loader_stream_of_any(loader, context, id, loader->context_entries[entry].device);
 	return *stream == PROFILE_NONE ? -ENOMEM : 0;
 }
 

@@ -25,20 +25,19 @@ struct op_columns {
 			(row).correlation, (row).graph, (row).graph_node                 \
 	}
 
-static void op_fill(struct profile_op *op, enum profile_op_kind kind,
+static void op_fill(struct loaded_op *loaded, enum profile_op_kind kind,
 		    const struct op_columns *columns, uint32_t detail)
 {
-	*op = (struct profile_op){
-		.start_ns = columns->start_ns,
-		.end_ns = columns->end_ns,
-		.graph_node = columns->graph_node,
-		.graph = columns->graph,
-		.detail = detail,
-		.stream = columns->stream,
-		.call = columns->context,
-		.correlation = columns->correlation,
-		.device = columns->device < UINT16_MAX ? (uint16_t)columns->device : UINT16_MAX,
-		.kind = (uint8_t)kind,
+	*loaded = (struct loaded_op){
+		.op = {.start_ns = columns->start_ns,
+		       .end_ns = columns->end_ns,
+		       .detail = detail,
+		       .stream = columns->stream,
+		       .call = columns->context,
+		       .device = columns->device < UINT16_MAX ? (uint16_t)columns->device
+							      : UINT16_MAX,
+		       .kind = (uint8_t)kind},
+		.ids = {columns->graph_node, columns->graph, columns->correlation},
 	};
 }
 
@@ -60,11 +59,11 @@ static int add_kernel(const union trace_row *row, const struct reader_place *pla
 	struct loader *all = task->owner->loader;
 	const struct op_columns *columns = OP_COLUMNS(row->kernels);
 	uint32_t signature;
-	struct profile_op *op;
+	struct loaded_op *op;
 
 	if (!loader_check_times(task, columns->start_ns, columns->end_ns, place))
 		return 0;
-	op = ARRAY_NEXT(all->profile->ops, all->capacity.ops, all->profile->op_count);
+	op = ARRAY_NEXT(all->ops, all->capacity.ops, all->op_count);
 	if (!op)
 		return -ENOMEM;
 	signature = id_map_get(&task->owner->signatures, row->kernels.signature);
@@ -74,7 +73,7 @@ static int add_kernel(const union trace_row *row, const struct reader_place *pla
 	else
 		check_ids(task, columns, place);
 	op_fill(op, OP_KERNEL, columns, signature);
-	all->profile->op_count++;
+	all->op_count++;
 	return 0;
 }
 
@@ -90,7 +89,7 @@ static int add_other_op(struct loader_task *task, enum profile_op_kind kind,
 			const struct reader_place *place)
 {
 	struct process_loader *loader = task->owner;
-	struct profile_op *op =
+	struct loaded_op *op =
 		ARRAY_NEXT(loader->other_ops, loader->other_op_capacity, loader->other_op_count);
 
 	if (!op)
@@ -179,18 +178,16 @@ int loader_read_other_ops(struct loader_task *task)
 static int join_other_ops(struct process_loader *loader)
 {
 	struct loader *all = loader->loader;
-	struct profile *profile = all->profile;
-	size_t count = profile->op_count + loader->other_op_count;
-	struct profile_op *ops =
-		array_reserve(profile->ops, &all->capacity.ops, count, sizeof(*ops));
+	size_t count = all->op_count + loader->other_op_count;
+	struct loaded_op *ops = array_reserve(all->ops, &all->capacity.ops, count, sizeof(*ops));
 
 	if (!loader->other_op_count)
 		return 0;
 	if (!ops)
 		return -ENOMEM;
-	profile->ops = ops;
-	memcpy(ops + profile->op_count, loader->other_ops, loader->other_op_count * sizeof(*ops));
-	profile->op_count = count;
+	all->ops = ops;
+	memcpy(ops + all->op_count, loader->other_ops, loader->other_op_count * sizeof(*ops));
+	all->op_count = count;
 	free(loader->other_ops);
 	loader->other_ops = NULL;
 	loader->other_op_count = loader->other_op_capacity = 0;
@@ -246,18 +243,18 @@ static int settle_streams(struct process_loader *loader)
 
 int loader_resolve_ops(struct process_loader *loader)
 {
-	struct profile *profile = loader->loader->profile;
+	struct loader *all = loader->loader;
 	int rc = join_other_ops(loader);
 
-	for (size_t i = loader->first_op; i < profile->op_count && rc == 0; i++)
-		rc = resolve_op(loader, &profile->ops[i]);
+	for (size_t i = loader->first_op; i < all->op_count && rc == 0; i++)
+		rc = resolve_op(loader, &all->ops[i].op);
 	return rc < 0 ? rc : settle_streams(loader);
 }
 
 void loader_link_ops(struct process_loader *loader)
 {
-	struct profile *profile = loader->loader->profile;
+	struct loader *all = loader->loader;
 
-	for (size_t i = loader->first_op; i < profile->op_count; i++)
-		profile->ops[i].call = loader_call(loader, profile->ops[i].correlation);
+	for (size_t i = loader->first_op; i < all->op_count; i++)
+		all->ops[i].op.call = loader_call(loader, all->ops[i].ids.correlation);
 }

@@ -92,6 +92,18 @@ static void widen(struct profile_process *process, const struct loader_task *tas
 }
 
 /* A process without a row lasted from its start to its seal, as far as these are known. */
+/* An excerpt has rows beyond its part, and not all that a process did within: it tells how far that went. */
+static void set_told_bounds(struct profile_process *process)
+{
+	int64_t first_ns = loader_property_number(process, "excerpt_process_first_ns", 0);
+	int64_t last_ns = loader_property_number(process, "excerpt_process_last_ns", 0);
+
+	if (!first_ns || last_ns < first_ns)
+		return;
+	process->first_ns = first_ns;
+	process->last_ns = last_ns;
+}
+
 static void set_bounds(struct process_loader *loader)
 {
 	struct profile_process *process = &loader->loader->profile->processes[loader->process];
@@ -104,6 +116,7 @@ static void set_bounds(struct process_loader *loader)
 		process->last_ns = process->sealed_ns > process->first_ns ? process->sealed_ns
 									  : process->first_ns;
 	}
+	set_told_bounds(process);
 }
 
 /* Calls tell whose the attributes of launches are. */
@@ -126,7 +139,7 @@ static void process_loader_init(struct process_loader *loader, struct loader *al
 		.source = source,
 		.process = (uint32_t)profile->process_count,
 		.tables = needed_tables(all, source),
-		.first_op = profile->op_count,
+		.first_op = all->op_count,
 		.first_call = profile->call_count,
 		.first_copy = profile->copy_count,
 		.first_sync = profile->sync_count,

@@ -42,8 +42,7 @@ static int add_property(const union trace_row *row, const struct reader_place *p
 	return 0;
 }
 
-/* A property as a number; fallback when it is absent, negative or none. */
-static int64_t number_property(const struct profile_process *process, const char *key,
+int64_t loader_property_number(const struct profile_process *process, const char *key,
 			       int64_t fallback)
 {
 	const char *text = profile_property(process, key, "");
@@ -68,21 +67,21 @@ int loader_parse_process_facts(struct process_loader *loader)
 
 	process->host = profile_property(process, "host", "");
 	process->command = profile_property(process, "command", "");
-	process->pid = (uint64_t)number_property(process, "pid", 0);
+	process->pid = (uint64_t)loader_property_number(process, "pid", 0);
 	if (!process->pid)
 		process->pid = folder_pid(process->folder);
-	process->start_ns = number_property(process, "start_ns", 0);
-	process->sealed_ns = number_property(process, "sealed_ns", 0);
-	process->rank = number_property(process, "rank", -1);
-	process->run = (uint32_t)number_property(process, "run", 0);
+	process->start_ns = loader_property_number(process, "start_ns", 0);
+	process->sealed_ns = loader_property_number(process, "sealed_ns", 0);
+	process->rank = loader_property_number(process, "rank", -1);
+	process->run = (uint32_t)loader_property_number(process, "run", 0);
 	process->is_replay =
 		!strcmp(profile_property(process, "counters_mode", "rotation"), "replay");
 	process->is_graph_level = !strcmp(profile_property(process, "graphs", "node"), "graph");
-	process->has_managed = number_property(process, "managed", 0) != 0;
+	process->has_managed = loader_property_number(process, "managed", 0) != 0;
 	process->is_filtered = *profile_property(process, "filter_kernels", "") ||
-			       number_property(process, "delay_ns", 0) ||
-			       number_property(process, "duration_ns", 0) ||
-			       number_property(process, "profiler_api", 0);
+			       loader_property_number(process, "delay_ns", 0) ||
+			       loader_property_number(process, "duration_ns", 0) ||
+			       loader_property_number(process, "profiler_api", 0);
 	return 0;
 }
 
@@ -303,6 +302,16 @@ uint32_t loader_stream(struct process_loader *loader, uint32_t context, uint32_t
 	if (profile->streams[stream].device == PROFILE_NONE)
 		profile->streams[stream].device = device;
 	return stream;
+}
+
+uint32_t loader_stream_of_any(struct process_loader *loader, uint32_t context, uint32_t id,
+			      uint32_t device)
+{
+	uint32_t only = id_map_get(&loader->streams, id);
+
+	return find_stream(loader, context, id) == PROFILE_NONE && only != PROFILE_NONE
+		       ? only
+		       : loader_stream(loader, context, id, device);
 }
 
 static int add_stream(const union trace_row *row, const struct reader_place *place, void *context)

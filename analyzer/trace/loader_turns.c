@@ -233,10 +233,13 @@ static int join(struct process_loader *loader, const struct slice *slices, size_
 		if (slices[i].is_joining)
 			rc = id_map_put(&loader->threads, profile->threads[i].thread,
 					(uint32_t)most);
+	for (size_t i = 0; i < profile->thread_count; i++)
+		profile->threads[i].is_joined |= slices[i].is_joining;
+	profile->processes[loader->process].leader = (uint32_t)most;
 	return rc == 0 ? loader_sort_calls(loader) : rc;
 }
 
-int loader_join_threads(struct process_loader *loader)
+static int join_found(struct process_loader *loader)
 {
 	struct profile *profile = loader->loader->profile;
 	struct slice *slices = calloc(profile->thread_count + 1, sizeof(*slices));
@@ -255,4 +258,68 @@ int loader_join_threads(struct process_loader *loader)
 		rc = join(loader, slices, most);
 	free(slices);
 	return rc;
+}
+
+/* ---- what is told ---- */
+
+/* Of a part of a recording (excerpt.h) the whole one tells: "LEADER THREAD...", NULL where nothing does.  All of them
+ * are among threads[] from here on. */
+static int find_told(const char **told, struct process_loader *loader)
+{
+	const struct profile_process *process =
+		&loader->loader->profile->processes[loader->process];
+	const char *at;
+	char *end;
+
+	*told = *profile_property(process, "excerpt", "")
+			? profile_property(process, "excerpt_turns", "")
+			: NULL;
+	for (at = *told; at && *at; at = end) {
+		uint32_t thread = (uint32_t)strtoul(at, &end, 10);
+
+		if (end == at)
+			return 0;
+		if (loader_thread(loader, thread) == PROFILE_NONE)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static size_t take_told(struct slice *slices, size_t *most, const char *told,
+			struct process_loader *loader)
+{
+	size_t count = 0;
+	char *end;
+
+	for (; *told; told = end) {
+		size_t thread = loader_thread(loader, (uint32_t)strtoul(told, &end, 10));
+
+		if (end == told)
+			break;
+		if (!count++)
+			*most = thread;
+		else
+			slices[thread].is_joining = thread != *most;
+	}
+	return count > 1;
+}
+
+static int join_told(struct process_loader *loader, const char *told)
+{
+	struct slice *slices = calloc(loader->loader->profile->thread_count + 1, sizeof(*slices));
+	size_t most = 0;
+	int rc = slices ? 0 : -ENOMEM;
+
+	if (rc == 0 && take_told(slices, &most, told, loader))
+		rc = join(loader, slices, most);
+	free(slices);
+	return rc;
+}
+
+int loader_join_threads(struct process_loader *loader)
+{
+	const char *told;
+	int told_rc = find_told(&told, loader);
+
+	return told_rc < 0 ? told_rc : told ? join_told(loader, told) : join_found(loader);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/excerpt.h"
 #include "trace/join_counters.h"
 #include "trace/loader.h"
 #include "trace/process_facts.h"
@@ -11,17 +12,6 @@
 #include "base/stable_sort.h"
 
 /* ---- order ---- */
-
-static int compare_ops(const void *left, const void *right)
-{
-	const struct profile_op *a = left, *b = right;
-
-	if (a->device != b->device)
-		return a->device < b->device ? -1 : 1;
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
-	return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
-}
 
 /* Of syncs, overheads, jits, modules, powers, allocations and manageds, which all begin with a time. */
 static int compare_starts(const void *left, const void *right)
@@ -73,8 +63,7 @@ _Static_assert(offsetof(struct profile_allocation, time_ns) == 0, "compare_start
 
 static int sort_profile(struct profile *profile)
 {
-	if (stable_sort(profile->ops, profile->op_count, sizeof(*profile->ops), compare_ops) < 0 ||
-	    stable_sort(profile->syncs, profile->sync_count, sizeof(*profile->syncs),
+	if (stable_sort(profile->syncs, profile->sync_count, sizeof(*profile->syncs),
 			compare_starts) < 0 ||
 	    stable_sort(profile->overheads, profile->overhead_count, sizeof(*profile->overheads),
 			compare_starts) < 0 ||
@@ -148,6 +137,7 @@ static void loader_clear(struct loader *loader)
 	strings_free(loader->call_texts);
 	groups_free(&loader->device_identities);
 	free(loader->next_stream);
+	free(loader->ops);
 }
 
 static int loader_init(struct loader *loader, const char *path)
@@ -209,6 +199,8 @@ static int load_run(struct profile **out, struct loading *loading, enum roofline
 	loader.tables = loading->tables;
 	if (rc == 0)
 		rc = add_processes(&loader, loading, run, err);
+	if (rc == 0)
+		rc = loader_keep_ops(&loader);
 	if (rc == 0)
 		rc = sort_profile(loader.profile);
 	if (rc == 0)
@@ -327,6 +319,8 @@ int profile_load_tables(struct profile **out, const char *path, uint64_t tables,
 		rc = no_recording(&loading, err);
 	if (rc == 0)
 		rc = label_kernels(profile, err);
+	if (rc == 0 && (rc = excerpt_select(profile)) < 0)
+		err_set(err, rc, "%s: out of memory", path);
 	if (rc < 0)
 		profile_free(profile);
 	else
@@ -379,6 +373,7 @@ void profile_free(struct profile *profile)
 	free(profile->memsets);
 	free(profile->graph_launches);
 	free(profile->ops);
+	free(profile->op_ids);
 	free(profile->call_names);
 	free(profile->calls);
 	free(profile->ranges);
@@ -414,6 +409,27 @@ const char *profile_property(const struct profile_process *process, const char *
 		if (!strcmp(process->properties[i - 1].key, key))
 			return process->properties[i - 1].value;
 	return fallback;
+}
+
+static bool has_part(const char *name, const char *const *parts)
+{
+	for (; *parts; parts++)
+		if (strstr(name, *parts))
+			return true;
+	return false;
+}
+
+/* Names stay where the calls are left out (profile_select.h): few names have a part, so few calls are looked for. */
+bool profile_has_call(const struct profile *profile, const char *const *parts)
+{
+	for (uint32_t name = 0; name < profile->call_name_count; name++) {
+		if (!has_part(profile->call_names[name].text, parts))
+			continue;
+		for (size_t i = 0; i < profile->call_count; i++)
+			if (profile->calls[i].name == name)
+				return true;
+	}
+	return false;
 }
 
 const struct profile_load *profile_load_of(const struct profile *profile, uint32_t call)

@@ -9,8 +9,9 @@
  * A program that was recorded in several runs has a profile of each, which are
  * never added up: that of its first run owns the others.
  *
- * Ten million operations and their API calls must fit in 2 GB, so the two big
- * arrays hold small fixed structures and everything that repeats is interned.
+ * The whole report of ten million operations and their API calls must fit in 1 GB, so the two
+ * big arrays hold small fixed structures, everything that repeats is interned, and what
+ * few have stands in tables of its own.
  */
 #ifndef ROOFLINE_PROFILE_H
 #define ROOFLINE_PROFILE_H
@@ -78,6 +79,7 @@ struct profile_thread {
 	const char *name;		 /* through NVTX, or NULL */
 	size_t first_call, call_count;	 /* its slice of calls[] */
 	size_t first_range, range_count; /* its slice of ranges[] */
+	bool is_joined; /* its calls are those of the process's leader, with which it takes turns */
 };
 
 /* What CUPTI calls them in profile_signature.launch_type. */
@@ -148,18 +150,22 @@ struct profile_graph_launch {
 
 enum profile_op_kind { OP_KERNEL, OP_COPY, OP_MEMSET, OP_GRAPH };
 
-/* One operation on a GPU; 48 bytes. */
+/* One operation on a GPU; 32 bytes. */
 struct profile_op {
 	int64_t start_ns, end_ns; /* start_ns <= end_ns, both valid */
-	uint64_t graph_node;	  /* CUPTI's node id, 0 outside graphs */
-	uint32_t graph;		  /* executable graph id, 0 outside graphs */
 	uint32_t detail;	  /* by kind: signatures[], copies[], memsets[], graph_launches[] */
 	uint32_t stream;	  /* streams[] */
 	uint32_t call;		  /* calls[] that launched it, or PROFILE_NONE */
-	uint32_t correlation;	  /* within its process */
 	uint16_t device;	  /* devices[] */
-	uint8_t kind : 6;	  /* enum profile_op_kind */
-	uint8_t counted : 2;	  /* enum profile_counted */
+	uint8_t kind;		  /* enum profile_op_kind */
+	uint8_t counted;	  /* enum profile_counted */
+};
+
+/* What CUPTI calls an operation.  Most are in no graph and have the correlation of their call: profile_op_ids() tells. */
+struct profile_op_ids {
+	uint64_t graph_node;  /* CUPTI's node id, 0 outside graphs */
+	uint32_t graph;	      /* executable graph id, 0 outside graphs */
+	uint32_t correlation; /* within its process */
 };
 
 /* Whether an operation's counters were read while it ran. */
@@ -188,7 +194,7 @@ struct profile_counter {
 /* An executable graph whose launches were counted as a whole. */
 struct profile_counted_graph {
 	uint32_t process; /* processes[] */
-	uint32_t graph;	  /* profile_op.graph */
+	uint32_t graph;	  /* profile_op_ids.graph */
 };
 
 /* What an API call is for.  trace/api_class.c derives it from the name. */
@@ -211,13 +217,18 @@ struct profile_call_name {
 	enum profile_call_class call_class;
 };
 
-/* One host call; 32 bytes.  Calls nested in another of the same thread are left out, their parent stands. */
-struct profile_call {
+/* More names of calls than CUDA will have, and greater results. */
+#define CALL_NAMES_MOST (1U << 20)
+#define CALL_RESULT_MOST ((1U << 12) - 1)
+
+/* One host call; 28 bytes.  Calls nested in another of the same thread are left out, their parent stands. */
+struct __attribute__((packed, aligned(4))) profile_call {
 	int64_t start_ns, end_ns;
-	uint32_t name;	 /* call_names[] */
+	uint32_t name : 20; /* call_names[] */
+	uint32_t
+		result : 12; /* cudaError_t or CUresult, 0 is success; a greater one is CALL_RESULT_MOST */
 	uint32_t thread; /* threads[] */
 	uint32_t correlation;
-	uint32_t result; /* cudaError_t or CUresult, 0 is success */
 };
 
 struct profile_sync {
@@ -406,6 +417,7 @@ struct profile_process {
 	uint32_t run;		   /* enum roofline_run */
 	bool is_replay;		   /* counters by replay: kernels' times are not their own */
 	bool is_graph_level;	   /* recorded with --graphs=graph */
+	uint32_t leader;	   /* threads[]: whose the calls of those are that is_joined says */
 	bool has_managed;	   /* page faults and migrations of managed memory were recorded */
 	bool is_filtered;	   /* by --kernels, --delay, --duration or the profiler API */
 };
@@ -428,11 +440,14 @@ struct profile_loss_sum {
 /* The reader's own losses: unreadable_rows, orphan_ids, invalid_times, cut_off_rows, nul_bytes,
  * newer_schema, copied_processes: READER_LOSS_KINDS of reader.h says what each is. */
 
-/* The time that was selected (profile_select.h); without a selection is_part is false. */
+/* The time that was selected (profile_select.h), by who reads it or by who packed it; else is_part is false. */
 struct profile_window {
 	bool is_part;
 	int64_t first_ns; /* when the first operation of the whole recording began, INT64_MAX: there is none */
-	int64_t from_ns, to_ns; /* INT64_MIN and INT64_MAX where it has no such end */
+	int64_t from_ns, to_ns;	 /* INT64_MIN and INT64_MAX where it has no such end */
+	bool is_without_samples; /* they are of a run of their own, which was left out */
+	const char *
+		told; /* of an excerpt (excerpt.h), what it has of the whole recording; else NULL */
 };
 
 struct profile {
@@ -466,7 +481,8 @@ struct profile {
 	size_t graph_launch_count;
 	struct profile_op *ops; /* by device, then start_ns, then end_ns */
 	size_t op_count;
-	size_t outside_count; /* ops[] behind those: of profile_outside */
+	size_t outside_count;	       /* ops[] behind those: of profile_outside */
+	struct profile_op_ids *op_ids; /* as ops[]; NULL: they follow from their calls */
 	struct profile_call_name *call_names;
 	size_t call_name_count;
 	struct profile_call *calls; /* by thread, then start_ns */
@@ -561,6 +577,9 @@ const struct profile_machine_code *profile_machine_code(const struct profile *pr
 							uint32_t kernel, uint32_t sm);
 
 /* What a call that loads code was given, or NULL where the recording does not tell. */
+/* Whether a call was made whose name has one of the parts, of which NULL is the last. */
+bool profile_has_call(const struct profile *profile, const char *const *parts);
+
 const struct profile_load *profile_load_of(const struct profile *profile, uint32_t call);
 
 /* The attributes of the launch that a call made, or NULL where it has none. */
@@ -575,6 +594,28 @@ static inline uint32_t profile_op_process(const struct profile *profile,
 					  const struct profile_op *op)
 {
 	return profile->streams[op->stream].process;
+}
+
+/* Of an operation in ops[]. */
+static inline struct profile_op_ids profile_op_ids(const struct profile *profile,
+						   const struct profile_op *op)
+{
+	if (profile->op_ids)
+		return profile->op_ids[op - profile->ops];
+	return (struct profile_op_ids){
+		.correlation = op->call == PROFILE_NONE ? 0 : profile->calls[op->call].correlation};
+}
+
+/* The executable graph that it is of, or 0. */
+static inline uint32_t profile_op_graph(const struct profile *profile, const struct profile_op *op)
+{
+	return profile->op_ids ? profile->op_ids[op - profile->ops].graph : 0;
+}
+
+/* The node of a graph that it is, or 0. */
+static inline uint64_t profile_op_node(const struct profile *profile, const struct profile_op *op)
+{
+	return profile->op_ids ? profile->op_ids[op - profile->ops].graph_node : 0;
 }
 
 #endif

@@ -4,6 +4,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool begins_before(const struct profile_part *part, const struct profile_op *op)
+{
+	return op->start_ns < part->from_ns && (part->is_from_start || op->end_ns <= part->from_ns);
+}
+
+bool profile_part_takes(const struct profile_part *part, const struct profile *profile, uint32_t op,
+			struct profile_outside *outside)
+{
+	const struct profile_op *ops = profile->ops, *it = &ops[op];
+
+	if (begins_before(part, it)) {
+		if (outside->before == PROFILE_NONE || it->end_ns >= ops[outside->before].end_ns)
+			outside->before = op;
+		return false;
+	}
+	if (it->start_ns >= part->to_ns) {
+		if (outside->after == PROFILE_NONE || it->start_ns < ops[outside->after].start_ns)
+			outside->after = op;
+		return false;
+	}
+	return true;
+}
+
 /* Working memory of one selection. */
 struct selecting {
 	struct profile *profile;
@@ -45,8 +68,28 @@ static void keep_way_to(struct selecting *selecting, const struct profile_op *op
 	selecting->keeps_call[i] = true;
 }
 
+/* An operation with what CUPTI calls it. */
+struct whole_op {
+	struct profile_op op;
+	struct profile_op_ids ids;
+};
+
+static struct whole_op take_op(const struct profile *profile, size_t index)
+{
+	const struct profile_op *op = &profile->ops[index];
+
+	return (struct whole_op){*op, profile_op_ids(profile, op)};
+}
+
+static void put_op(struct profile *profile, size_t index, const struct whole_op *whole)
+{
+	profile->ops[index] = whole->op;
+	if (profile->op_ids)
+		profile->op_ids[index] = whole->ids;
+}
+
 /* They are copied before others take their place. */
-static int copy_outside(struct selecting *selecting, struct profile_op **copies)
+static int copy_outside(struct selecting *selecting, struct whole_op **copies)
 {
 	struct profile *profile = selecting->profile;
 	size_t count = 0;
@@ -58,12 +101,12 @@ static int copy_outside(struct selecting *selecting, struct profile_op **copies)
 		struct profile_outside outside = selecting->part->outside[i];
 
 		if (outside.before != PROFILE_NONE) {
-			(*copies)[count++] = profile->ops[outside.before];
+			(*copies)[count++] = take_op(profile, outside.before);
 			if (profile->ops[outside.before].call != PROFILE_NONE)
 				selecting->keeps_call[profile->ops[outside.before].call] = true;
 		}
 		if (outside.after != PROFILE_NONE) {
-			(*copies)[count++] = profile->ops[outside.after];
+			(*copies)[count++] = take_op(profile, outside.after);
 			keep_way_to(selecting, &profile->ops[outside.after]);
 		}
 	}
@@ -72,12 +115,13 @@ static int copy_outside(struct selecting *selecting, struct profile_op **copies)
 }
 
 /* Behind those of the part there is room: they were among those that went. */
-static void put_outside(struct selecting *selecting, const struct profile_op *copies)
+static void put_outside(struct selecting *selecting, const struct whole_op *copies)
 {
 	struct profile *profile = selecting->profile;
 	uint32_t next = (uint32_t)profile->op_count;
 
-	memcpy(profile->ops + profile->op_count, copies, profile->outside_count * sizeof(*copies));
+	for (size_t i = 0; i < profile->outside_count; i++)
+		put_op(profile, profile->op_count + i, &copies[i]);
 	for (size_t i = 0; i < profile->device_count; i++) {
 		struct profile_outside *outside = &profile->devices[i].outside;
 
@@ -99,13 +143,16 @@ static void keep_ops(struct selecting *selecting)
 		size_t end = device->first_op + device->op_count, first = kept;
 
 		for (size_t op = device->first_op; op < end; op++) {
+			struct whole_op whole;
+
 			if (!selecting->part->keeps_op[op])
 				continue;
 			if (profile->ops[op].call != PROFILE_NONE)
 				selecting->keeps_call[profile->ops[op].call] = true;
 			if (kept == first)
 				keep_way_to(selecting, &profile->ops[op]);
-			profile->ops[kept++] = profile->ops[op];
+			whole = take_op(profile, op);
+			put_op(profile, kept++, &whole);
 		}
 		device->first_op = first;
 		device->op_count = kept - first;
@@ -115,7 +162,7 @@ static void keep_ops(struct selecting *selecting)
 
 static int select_ops(struct selecting *selecting)
 {
-	struct profile_op *copies;
+	struct whole_op *copies;
 	int rc = copy_outside(selecting, &copies);
 
 	if (rc == 0) {
@@ -353,10 +400,11 @@ int profile_select(struct profile *profile, const struct profile_part *part)
 		select_times(&selecting);
 		select_samples(&selecting);
 		cover_rows(&selecting);
+		profile->window =
+			(struct profile_window){true, part->first_ns, part->from_ns, part->to_ns,
+						.is_without_samples = profile->sample_run != NULL};
 		drop_run(&profile->graph_run);
 		drop_run(&profile->sample_run);
-		profile->window =
-			(struct profile_window){true, part->first_ns, part->from_ns, part->to_ns};
 	}
 	free(selecting.keeps_call);
 	free(selecting.call_of);

@@ -10,11 +10,17 @@
 
 struct profile_part {
 	int64_t from_ns,
-		to_ns;	  /* calls, ranges, samples and waits that lie in it or reach into it */
-	int64_t first_ns; /* of the whole recording */
+		to_ns;	    /* calls, ranges, samples and waits that lie in it or reach into it */
+	int64_t first_ns;   /* of the whole recording */
+	bool is_from_start; /* operations that began before the time and reach into it go */
 	const bool *keeps_op, *keeps_process;  /* by ops[] and processes[] */
 	const struct profile_outside *outside; /* by devices[]: of all ops[] */
 };
+
+/* Whether the operation lies in the time of the part or reaches into it.  Of those that do not, the nearest ones are
+ * remembered in outside, that of the operation's device. */
+bool profile_part_takes(const struct profile_part *part, const struct profile *profile, uint32_t op,
+			struct profile_outside *outside);
 
 /*
  * Removes the other operations, calls, ranges, waits, samples and readings.  Calls stay that launched an operation that

@@ -149,22 +149,14 @@ static int open_folder(struct recording *recording, const char *path, struct err
 
 /* ---- a packed one ---- */
 
-/* Where packed tables are unpacked to. */
-static const char *temporary_folder(void)
-{
-	const char *folder = getenv("TMPDIR");
-
-	return folder && *folder ? folder : "/tmp";
-}
-
 static int open_nameless(struct err *err)
 {
-	int fd = temporary_make_nameless(temporary_folder());
+	int fd = temporary_make_nameless(temporary_parent());
 
 	if (fd < 0)
 		return err_set(err, fd,
 			       "%s: cannot make a file: %s; set TMPDIR to a folder with space",
-			       temporary_folder(), strerror(-fd));
+			       temporary_parent(), strerror(-fd));
 	return fd;
 }
 
@@ -207,7 +199,7 @@ static int unpack_table(struct unpacking *unpacking, const char *name, struct er
 	process = find_or_add(unpacking, folder);
 	if (!process)
 		return err_set(err, -ENOMEM, "%s: out of memory", unpacking->path);
-	count = packed_copy(unpacking->packed, recording->unpacked_fd, temporary_folder(),
+	count = packed_copy(unpacking->packed, recording->unpacked_fd, temporary_parent(),
 			    "; set TMPDIR to a folder with space", err);
 	if (count < 0)
 		return (int)count;

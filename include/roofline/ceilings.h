@@ -23,15 +23,16 @@
 #define ROOFLINE_CEILINGS_H
 
 /* PROGRAM(name, what): workloads/ceilings/NAME.cu, in the order that they run */
-#define CEILING_PROGRAMS(PROGRAM)                                   \
-	PROGRAM(memory, "device memory")                            \
-	PROGRAM(caches, "L2, L1 and shared memory")                 \
-	PROGRAM(arithmetic, "FMA units")                            \
-	PROGRAM(tensor, "tensor cores")                             \
-	PROGRAM(transfer, "copies between host and device")         \
-	PROGRAM(atomics, "atomic units")                            \
-	PROGRAM(orchestration, "launches, graphs, synchronization") \
-	PROGRAM(device_launches, "launches by the device, conditional nodes, barriers")
+#define CEILING_PROGRAMS(PROGRAM)                                                       \
+	PROGRAM(memory, "device memory")                                                \
+	PROGRAM(caches, "L2, L1 and shared memory")                                     \
+	PROGRAM(arithmetic, "FMA units")                                                \
+	PROGRAM(tensor, "tensor cores")                                                 \
+	PROGRAM(transfer, "copies between host and device")                             \
+	PROGRAM(atomics, "atomic units")                                                \
+	PROGRAM(orchestration, "launches, graphs, synchronization")                     \
+	PROGRAM(device_launches, "launches by the device, conditional nodes, barriers") \
+	PROGRAM(links, "between GPUs")
 
 /* clang-format off */
 
@@ -98,7 +99,17 @@
 	CEILING(child_return, device_launches, "ns", "", "the last child's last instruction to the first one of the next kernel in its parent's stream") \
 	CEILING(conditional_iteration, device_launches, "ns", "", "one iteration of a WHILE node whose body is one empty kernel") \
 	CEILING(grid_barrier, device_launches, "ns", "", "one grid-wide synchronization of a cooperative kernel that fills the device") \
-	CEILING(barrier_step, device_launches, "ns", "", "device time that each further step of a cooperative kernel takes that does what the kernel of kernel_step does, and synchronizes the grid")
+	CEILING(barrier_step, device_launches, "ns", "", "device time that each further step of a cooperative kernel takes that does what the kernel of kernel_step does, and synchronizes the grid") \
+	CEILING(peer_out, links, "B/s", "bytes", "copies of so many bytes to another GPU") \
+	CEILING(peer_in, links, "B/s", "bytes", "copies of so many bytes from it") \
+	CEILING(peer_both, links, "B/s", "bytes", "each direction, copies of so many bytes in both at once") \
+	CEILING(peer_small, links, "ns", "", "a copy of 4 bytes to another GPU, one after the other") \
+	CEILING(peer_staged, links, "B/s", "bytes", "through the host: a copy there, a wait, a copy to the other GPU, and a wait") \
+	CEILING(peer_signal, links, "ns", "", "a kernel writes to another GPU's memory until a kernel there sees it: half of there and back") \
+	CEILING(nccl_all_reduce, links, "ns", "bytes", "NCCL's ncclAllReduce of so many bytes of floats, of all GPUs that reach each other") \
+	CEILING(nccl_all_gather, links, "ns", "bytes", "ncclAllGather, so many bytes of all GPUs together") \
+	CEILING(nccl_reduce_scatter, links, "ns", "bytes", "ncclReduceScatter, likewise") \
+	CEILING(nccl_send_recv, links, "ns", "bytes", "ncclSend of so many bytes to the next GPU, and ncclRecv from the one before")
 
 /* clang-format on */
 

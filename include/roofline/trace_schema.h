@@ -478,6 +478,14 @@
 	KEY(imported_from, "tool and version of the file that rooflinectl import made the recording of") \
 	KEY(imported_lacks, "what that tool does not tell") \
 	KEY(imported_resolution_ns, "what its times are rounded to, where that is coarser than 1 ns") \
+	KEY(excerpt, "it is a part of a recording that pack --range or --from made: which") \
+	KEY(excerpt_first_ns, "when the first operation of the whole recording began") \
+	KEY(excerpt_from_ns, "where the part begins; absent: where the recording does") \
+	KEY(excerpt_to_ns, "where it ends, likewise") \
+	KEY(excerpt_process_first_ns, "the first moment of this process in the part") \
+	KEY(excerpt_process_last_ns, "and the last") \
+	KEY(excerpt_turns, "threads that take turns with the first of them in the whole recording: their calls are its own") \
+	KEY(excerpt_without_samples, "1 when the whole recording has a run with samples, which an excerpt does not") \
 	KEY(sealed_ns, "the recording was closed properly: the program ended, or a limit was reached")
 
 /* LOSS(name, unit, meaning): the kinds of losses.csv. */

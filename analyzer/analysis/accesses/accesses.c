@@ -231,7 +231,8 @@ static void count_launch(struct accesses *accesses, uint32_t list, uint32_t othe
 static bool is_told(const struct pass *pass, const struct profile_op *op,
 		    const struct profile_given *given)
 {
-	return given && given->set != PROFILE_NONE && !(op->graph_node && pass->has_updated_graphs);
+	return given && given->set != PROFILE_NONE &&
+	       !(pass->has_updated_graphs && profile_op_node(pass->profile, op));
 }
 
 static int take_launch(struct pass *pass, size_t index)

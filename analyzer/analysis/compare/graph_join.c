@@ -49,16 +49,20 @@ static void run_close(struct run *run)
 /* Bodies of conditional nodes have no correlation, launches by the device neither. */
 static bool is_of_host_launch(const struct profile *profile, const struct profile_op *op)
 {
-	if (!op->correlation)
+	const struct profile_op_ids ids = profile_op_ids(profile, op);
+
+	if (!ids.correlation)
 		return false;
 	if (op->kind == OP_GRAPH)
 		return profile->graph_launches[op->detail].launch_mode == 0;
-	return op->graph && op->graph_node;
+	return ids.graph && ids.graph_node;
 }
 
 static uint32_t key_correlation(uint32_t index, const void *context)
 {
-	return ((const struct profile *)context)->ops[index].correlation;
+	const struct profile *profile = context;
+
+	return profile_op_ids(profile, &profile->ops[index]).correlation;
 }
 
 static uint32_t key_process(uint32_t index, const void *context)
@@ -94,6 +98,16 @@ static const struct profile_op *op_at(const struct run *run, size_t place)
 	return &run->profile->ops[run->ops[place]];
 }
 
+static struct profile_op_ids ids_at(const struct run *run, size_t place)
+{
+	return profile_op_ids(run->profile, op_at(run, place));
+}
+
+static uint32_t process_at(const struct run *run, size_t place)
+{
+	return profile_op_process(run->profile, op_at(run, place));
+}
+
 /* The process's side; launches come process after process. */
 static struct side *side_of(struct run *run, uint32_t process)
 {
@@ -108,16 +122,16 @@ static struct side *side_of(struct run *run, uint32_t process)
 /* Adds the launch that begins at a place of ops.  Returns the place after it, 0 without memory. */
 static size_t add_launch(struct run *run, size_t place)
 {
-	const struct profile_op *op = op_at(run, place);
-	uint32_t process = profile_op_process(run->profile, op), key[2] = {process, op->graph};
+	const struct profile_op_ids ids = ids_at(run, place);
+	uint32_t process = process_at(run, place), key[2] = {process, ids.graph};
 	struct side *side = side_of(run, process);
 	struct host_launch *launch = &run->launches[run->launch_count++];
 
 	launch->first = (uint32_t)place;
 	if (groups_find(&run->graphs, key, sizeof(key), &launch->graph) < 0)
 		return 0;
-	while (place < run->op_count && op_at(run, place)->correlation == op->correlation &&
-	       profile_op_process(run->profile, op_at(run, place)) == process)
+	while (place < run->op_count && ids_at(run, place).correlation == ids.correlation &&
+	       process_at(run, place) == process)
 		place++;
 	launch->op_count = (uint32_t)place - launch->first;
 	side->launch_count++;
@@ -190,7 +204,7 @@ static void describe_graph(const struct run *run, const struct side *side, uint3
 	const struct host_launch *launch = &run->launches[side->first_launch + number];
 
 	snprintf(text, size, "graph number %u (id %u)", launch->graph - side->first_graph + 1,
-		 op_at(run, launch->first)->graph);
+		 ids_at(run, launch->first).graph);
 }
 
 static void describe_launch_difference(struct graph_join *join, const struct run runs[2],
@@ -325,8 +339,8 @@ static void pair_side(struct graph_pair *pairs, const struct run runs[2],
 			continue;
 		pair->process = sides[0]->process;
 		pair->run_process = sides[1]->process;
-		pair->graph = op_at(&runs[0], launches[0]->first)->graph;
-		pair->run_graph = op_at(&runs[1], launches[1]->first)->graph;
+		pair->graph = ids_at(&runs[0], launches[0]->first).graph;
+		pair->run_graph = ids_at(&runs[1], launches[1]->first).graph;
 		describe_nodes(&runs[0], launches[0], pair);
 	}
 }

@@ -92,8 +92,9 @@ struct graph_launches {
 static int launch_number(struct graph_launches *launches, const struct profile *profile,
 			 const struct profile_op *op, uint32_t *number)
 {
-	const uint64_t key[2] = {op->correlation ? profile_op_process(profile, op) : UINT64_MAX,
-				 op->correlation ? op->correlation : (uint64_t)(op - profile->ops)};
+	uint32_t correlation = profile_op_ids(profile, op).correlation;
+	const uint64_t key[2] = {correlation ? profile_op_process(profile, op) : UINT64_MAX,
+				 correlation ? correlation : (uint64_t)(op - profile->ops)};
 
 	return groups_find(&launches->numbers, key, sizeof(key), number);
 }
@@ -125,15 +126,16 @@ static int add_graph_op(struct graph_launches *launches, const struct profile *p
 }
 
 /* Nodes of graphs without a correlation are bodies of conditional nodes: in no launch of their own. */
-static bool is_launch(const struct profile_op *op)
+static bool is_launch(const struct profile *profile, const struct profile_op *op)
 {
-	return op->correlation || op->kind == OP_GRAPH;
+	return op->kind == OP_GRAPH || profile_op_ids(profile, op).correlation;
 }
 
 static void add_kernel(struct joining *joining, const struct profile_op *op, bool is_in_graph)
 {
 	struct launches *launches = &joining->signatures[op->detail];
-	bool is_node = op->graph && op->graph_node;
+	const struct profile *profile = joining->profile;
+	bool is_node = profile_op_graph(profile, op) && profile_op_node(profile, op);
 
 	add_launch(launches, op->counted, op->end_ns - op->start_ns);
 	launches->own_count += !is_in_graph;
@@ -152,7 +154,7 @@ static int gather_ops(struct joining *joining, struct graph_launches *graph_laun
 
 		if (op->kind == OP_KERNEL)
 			add_kernel(joining, op, graph != PROFILE_NONE);
-		if (graph != PROFILE_NONE && is_launch(op))
+		if (graph != PROFILE_NONE && is_launch(profile, op))
 			rc = add_graph_op(graph_launches, profile, op, graph);
 	}
 	return rc;

@@ -57,8 +57,8 @@ static bool is_wanted_or_later(size_t place, const void *wanted)
 uint32_t counted_graph_of(const struct counted *counted, const struct profile_op *op)
 {
 	const struct profile *profile = counted->profile;
-	size_t count = op->graph ? profile->counted_graph_count : 0, place;
-	struct wanted_graph wanted = {.counted = counted, .graph = op->graph};
+	struct wanted_graph wanted = {.counted = counted, .graph = profile_op_graph(profile, op)};
+	size_t count = wanted.graph ? profile->counted_graph_count : 0, place;
 
 	if (!count)
 		return PROFILE_NONE;

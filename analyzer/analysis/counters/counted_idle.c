@@ -24,8 +24,11 @@ static struct owners owners_of(const struct counted *counted, const struct profi
 static bool is_same_launch(const struct profile *profile, const struct profile_op *a,
 			   const struct profile_op *b)
 {
-	return a->graph && a->graph == b->graph && a->correlation == b->correlation &&
-	       (a->correlation || a->kind != OP_GRAPH) &&
+	const struct profile_op_ids ids = profile_op_ids(profile, a);
+	const struct profile_op_ids others = profile_op_ids(profile, b);
+
+	return ids.graph && ids.graph == others.graph && ids.correlation == others.correlation &&
+	       (ids.correlation || a->kind != OP_GRAPH) &&
 	       profile_op_process(profile, a) == profile_op_process(profile, b);
 }
 

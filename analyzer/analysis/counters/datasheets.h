@@ -16,6 +16,7 @@ struct datasheet {
 	double tensor_fp64_tflop_per_s, tensor_tf32_tflop_per_s;
 	double tensor_half_tflop_per_s; /* BF16 and FP16, FP32 accumulation */
 	double tensor_fp8_tflop_per_s;	/* FP32 accumulation */
+	double nvlink_gb_per_s;		/* in one direction; 0: none, or with a bridge only */
 	const char *source;
 };
 

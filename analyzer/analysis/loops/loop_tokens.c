@@ -39,7 +39,7 @@ static uint32_t launched_graph(const struct tokens *tokens, size_t call)
 
 	if (profile->call_names[profile->calls[call].name].call_class != CALL_GRAPH_LAUNCH)
 		return 0;
-	return op ? op->graph : 0;
+	return op ? profile_op_graph(profile, op) : 0;
 }
 
 static uint32_t mix_bytes(uint32_t hash, uint64_t bytes)
@@ -106,7 +106,7 @@ static void set_token(struct tokens *tokens, size_t i, uint32_t named_graph)
 	else
 		add_op(profile, op, &loose, &strict);
 	if (op && class == CALL_GRAPH_LAUNCH)
-		strict = op->graph;
+		strict = profile_op_graph(profile, op);
 	tokens->loose[i] = not_taken(loose);
 	tokens->strict[i] = token_mix(loose, strict);
 }

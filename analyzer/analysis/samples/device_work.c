@@ -33,10 +33,11 @@ static struct launcher_key key_of(const struct profile *profile, const struct pr
 				  bool is_inside)
 {
 	struct launcher_key key = {0, PROFILE_NONE, PROFILE_NONE, is_inside};
+	uint32_t graph = op ? profile_op_graph(profile, op) : 0;
 
-	if (op && (op->kind == OP_GRAPH || (op->graph && !is_inside))) {
+	if (op && (op->kind == OP_GRAPH || (graph && !is_inside))) {
 		key.is_graph = 1;
-		key.name = op->graph;
+		key.name = graph;
 		key.process = profile_op_process(profile, op);
 	} else if (op && op->kind == OP_KERNEL && op->detail != PROFILE_NONE) {
 		key.name = profile->signatures[op->detail].kernel;
@@ -180,12 +181,13 @@ static bool is_sampled(const struct build *build, const struct profile_op *op)
 static void count_launch(struct build *build, const struct profile_op *op, uint32_t number)
 {
 	struct launcher *launcher = &build->work->launchers[number];
+	uint32_t correlation = profile_op_ids(build->profile, op).correlation;
 
 	launcher->span_ns += op->end_ns - op->start_ns;
 	if (launcher->is_graph && op->kind != OP_GRAPH &&
-	    op->correlation == build->last_correlation[number])
+	    correlation == build->last_correlation[number])
 		return;
-	build->last_correlation[number] = op->correlation;
+	build->last_correlation[number] = correlation;
 	launcher->launch_count++;
 }
 

@@ -70,11 +70,12 @@ static int describe_launch(struct device_pass *pass, const struct profile_op *op
 			   struct launch *launch)
 {
 	const struct profile_graph_launch *how = &pass->profile->graph_launches[op->detail];
-	uint32_t key[4] = {profile_op_process(pass->profile, op), how->launcher_graph, op->graph,
+	uint32_t graph = profile_op_graph(pass->profile, op);
+	uint32_t key[4] = {profile_op_process(pass->profile, op), how->launcher_graph, graph,
 			   how->launch_mode};
 
 	*launch = (struct launch){op, how, PROFILE_NONE, PROFILE_NONE, PROFILE_NONE, {0}};
-	if (find_graph(pass, op, op->graph, &launch->graph) < 0)
+	if (find_graph(pass, op, graph, &launch->graph) < 0)
 		return -ENOMEM;
 	if (how->launch_mode == LAUNCH_BY_HOST)
 		return 0;
@@ -240,7 +241,7 @@ static struct device_limit limit_of(const struct device_pass *pass, uint32_t gra
 
 		limit.process = profile_op_process(pass->profile, launch->op);
 		limit.device = launch->op->device;
-		limit.launcher_graph = launch->op->graph;
+		limit.launcher_graph = profile_op_graph(pass->profile, launch->op);
 		limit.launch_count += count >= device_graphs_limit(launch_mode);
 		limit.most = count > limit.most ? count : limit.most;
 	}
@@ -298,7 +299,7 @@ static int fill_rows(struct device_pass *pass, struct device_graphs *graphs)
 		row = &graphs->launches[launch->row];
 		row->process = profile_op_process(pass->profile, launch->op);
 		row->launcher_graph = launch->how->launcher_graph;
-		row->graph = launch->op->graph;
+		row->graph = profile_op_graph(pass->profile, launch->op);
 		row->launch_mode = launch->how->launch_mode;
 		row->is_host_launched |= pass->is_host_launched[launch->graph];
 		row->is_launcher_host_launched |= pass->is_host_launched[launch->launcher];

@@ -206,14 +206,10 @@ static bool is_recorded(const struct profile *profile)
 
 static bool is_named(const struct profile *profile)
 {
-	static const char *const parts[] = {"MallocManaged", "MemAllocManaged", "MemPrefetch",
-					    "MemAdvise", "DiscardAndPrefetch"};
+	static const char *const parts[] = {"MallocManaged", "MemAllocManaged",	   "MemPrefetch",
+					    "MemAdvise",     "DiscardAndPrefetch", NULL};
 
-	for (size_t i = 0; i < profile->call_name_count; i++)
-		for (size_t j = 0; j < sizeof(parts) / sizeof(parts[0]); j++)
-			if (strstr(profile->call_names[i].text, parts[j]))
-				return true;
-	return false;
+	return profile_has_call(profile, parts);
 }
 
 static bool is_used(const struct profile *profile)

@@ -30,16 +30,24 @@ static void pass_close(struct graph_pass *pass)
 	free(pass->group_of);
 }
 
-static bool is_of_graph(const struct profile_op *op)
+static bool is_of_graph(const struct profile *profile, size_t index)
 {
-	return op->kind == OP_GRAPH || (op->graph && op->graph_node);
+	const struct profile_op *op = &profile->ops[index];
+
+	return op->kind == OP_GRAPH ||
+	       (profile_op_graph(profile, op) && profile_op_node(profile, op));
+}
+
+static struct profile_op_ids ids_of(const struct graph_pass *pass, uint32_t index)
+{
+	return profile_op_ids(pass->profile, &pass->profile->ops[index]);
 }
 
 static uint32_t key_correlation(uint32_t index, const void *context)
 {
 	const struct graph_pass *pass = context;
 
-	return pass->profile->ops[index].correlation;
+	return ids_of(pass, index).correlation;
 }
 
 static uint32_t key_group(uint32_t index, const void *context)
@@ -53,14 +61,14 @@ static uint32_t key_node_low(uint32_t index, const void *context)
 {
 	const struct graph_pass *pass = context;
 
-	return (uint32_t)pass->profile->ops[index].graph_node;
+	return (uint32_t)ids_of(pass, index).graph_node;
 }
 
 static uint32_t key_node_high(uint32_t index, const void *context)
 {
 	const struct graph_pass *pass = context;
 
-	return (uint32_t)(pass->profile->ops[index].graph_node >> 32);
+	return (uint32_t)(ids_of(pass, index).graph_node >> 32);
 }
 
 static size_t count_graph_ops(const struct profile *profile)
@@ -68,7 +76,7 @@ static size_t count_graph_ops(const struct profile *profile)
 	size_t count = 0;
 
 	for (size_t i = 0; i < profile->op_count; i++)
-		count += is_of_graph(&profile->ops[i]);
+		count += is_of_graph(profile, i);
 	return count;
 }
 
@@ -79,9 +87,9 @@ static int find_groups(struct graph_pass *pass)
 
 	for (size_t i = 0; i < profile->op_count; i++) {
 		const struct profile_op *op = &profile->ops[i];
-		uint32_t key[2] = {profile->streams[op->stream].process, op->graph};
+		uint32_t key[2] = {profile_op_process(profile, op), profile_op_graph(profile, op)};
 
-		if (!is_of_graph(op))
+		if (!is_of_graph(profile, i))
 			continue;
 		/* nodes of one launch follow each other: most keys are the last one again */
 		if ((key[0] != last[0] || key[1] != last[1]) &&
@@ -116,16 +124,18 @@ static size_t launch_end(const struct graph_pass *pass, size_t first)
 	if (ops[pass->ops[first]].kind == OP_GRAPH)
 		return end;
 	while (end < pass->count && ops[pass->ops[end]].kind != OP_GRAPH &&
-	       ops[pass->ops[end]].correlation == ops[pass->ops[first]].correlation &&
+	       ids_of(pass, pass->ops[end]).correlation ==
+		       ids_of(pass, pass->ops[first]).correlation &&
 	       pass->group_of[pass->ops[end]] == pass->group_of[pass->ops[first]])
 		end++;
 	return end;
 }
 
 /* Bodies of conditional nodes have no correlation: their work counts, but they are no launch. */
-static bool is_launch(const struct profile_op *op)
+static bool is_launch(const struct graph_pass *pass, size_t first)
 {
-	return op->kind == OP_GRAPH || op->correlation != 0;
+	return pass->profile->ops[pass->ops[first]].kind == OP_GRAPH ||
+	       ids_of(pass, pass->ops[first]).correlation != 0;
 }
 
 static void describe_launch(const struct graph_pass *pass, size_t first, size_t end,
@@ -135,8 +145,8 @@ static void describe_launch(const struct graph_pass *pass, size_t first, size_t 
 	const struct profile_op *head = &profile->ops[pass->ops[first]];
 
 	graph->process = profile_op_process(profile, head);
-	graph->graph = head->graph;
-	graph->launch_count += is_launch(head);
+	graph->graph = profile_op_graph(profile, head);
+	graph->launch_count += is_launch(pass, first);
 	if (head->kind == OP_GRAPH)
 		graph->is_device_launched |= profile->graph_launches[head->detail].launch_mode != 0;
 	else
@@ -162,7 +172,6 @@ static int64_t launch_duration(const struct graph_pass *pass, size_t first, size
 
 static int gather_launches(struct graph_pass *pass, struct graph_statistics *graphs)
 {
-	const struct profile_op *ops = pass->profile->ops;
 	size_t first, end;
 
 	radix_sort(pass->ops, pass->scratch, pass->count, key_correlation, pass);
@@ -170,14 +179,14 @@ static int gather_launches(struct graph_pass *pass, struct graph_statistics *gra
 	for (first = 0; first < pass->count; first = end) {
 		end = launch_end(pass, first);
 		describe_launch(pass, first, end, &graphs[pass->group_of[pass->ops[first]]]);
-		if (is_launch(&ops[pass->ops[first]]))
+		if (is_launch(pass, first))
 			durations_count(&pass->durations, pass->group_of[pass->ops[first]]);
 	}
 	if (durations_lay_out(&pass->durations) < 0)
 		return -ENOMEM;
 	for (first = 0; first < pass->count; first = end) {
 		end = launch_end(pass, first);
-		if (is_launch(&ops[pass->ops[first]]))
+		if (is_launch(pass, first))
 			durations_add(&pass->durations, pass->group_of[pass->ops[first]],
 				      launch_duration(pass, first, end));
 	}
@@ -191,23 +200,21 @@ static void list_ops(struct graph_pass *pass)
 {
 	pass->count = 0;
 	for (size_t i = 0; i < pass->profile->op_count; i++)
-		if (is_of_graph(&pass->profile->ops[i]))
+		if (is_of_graph(pass->profile, i))
 			pass->ops[pass->count++] = (uint32_t)i;
 }
 
 static void count_nodes(struct graph_pass *pass, struct graph_statistics *graphs)
 {
-	const struct profile_op *ops = pass->profile->ops;
-
 	list_ops(pass);
 	radix_sort(pass->ops, pass->scratch, pass->count, key_node_low, pass);
 	radix_sort(pass->ops, pass->scratch, pass->count, key_node_high, pass);
 	radix_sort(pass->ops, pass->scratch, pass->count, key_group, pass);
 	for (size_t i = 0; i < pass->count; i++) {
 		uint32_t group = pass->group_of[pass->ops[i]];
-		uint64_t node = ops[pass->ops[i]].graph_node;
+		uint64_t node = ids_of(pass, pass->ops[i]).graph_node;
 		bool is_new = i == 0 || pass->group_of[pass->ops[i - 1]] != group ||
-			      ops[pass->ops[i - 1]].graph_node != node;
+			      ids_of(pass, pass->ops[i - 1]).graph_node != node;
 
 		graphs[group].node_count += is_new && node != 0;
 	}

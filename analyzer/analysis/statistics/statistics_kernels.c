@@ -59,7 +59,7 @@ static bool is_cooperative(const struct profile *profile, const struct profile_o
 {
 	uint32_t type = profile->signatures[op->detail].launch_type;
 
-	if (op->graph_node)
+	if (profile_op_node(profile, op))
 		return false;
 	return type == LAUNCH_IS_COOPERATIVE || type == LAUNCH_IS_COOPERATIVE_MULTI ||
 	       (launch && launch->is_cooperative);

@@ -60,7 +60,7 @@ static int gather(struct collectives *all, const struct profile *profile, const 
 				.device = op->device,
 				.kernel = profile->signatures[op->detail].kernel,
 				.op = (uint32_t)i,
-				.is_in_graph = op->graph != 0,
+				.is_in_graph = profile_op_graph(profile, op) != 0,
 				.launched_ns = op->call != PROFILE_NONE
 						       ? profile->calls[op->call].start_ns
 						       : op->start_ns,

@@ -58,25 +58,62 @@ static bool is_small_read(const struct profile *profile, const struct profile_op
 	       profile->copies[op->detail].bytes <= GAP_DECISION_BYTES;
 }
 
-/* Of a call's operations (a graph has many) a small copy to the host is the most relevant, then any copy. */
-static int relevance(const struct profile *profile, const struct profile_op *op)
-{
-	return is_small_read(profile, op) ? 2 : op->kind == OP_COPY;
-}
-
-static void find_ops(struct gap_calls *calls)
+static void mark_calls(struct gap_calls *calls)
 {
 	const struct profile *profile = calls->profile;
 
-	memset(calls->ops, 0xff, profile->call_count * sizeof(*calls->ops)); /* PROFILE_NONE */
 	for (size_t i = 0; i < profile->op_count + profile->outside_count; i++) {
 		const struct profile_op *op = &profile->ops[i];
-		uint32_t *best = op->call == PROFILE_NONE ? NULL : &calls->ops[op->call];
 
-		if (best && (*best == PROFILE_NONE ||
-			     relevance(profile, op) >= relevance(profile, &profile->ops[*best])))
+		if (op->call == PROFILE_NONE)
+			continue;
+		marks_set(&calls->submitted, op->call);
+		if (op->kind == OP_COPY)
+			marks_set(&calls->copied, op->call);
+	}
+}
+
+/* Of a call's copies (a graph has many) the last small one to the host is the most relevant, then the last of all. */
+static void keep_copies(struct gap_calls *calls)
+{
+	const struct profile *profile = calls->profile;
+
+	for (size_t i = 0; i < profile->op_count + profile->outside_count; i++) {
+		const struct profile_op *op = &profile->ops[i];
+		uint32_t *best;
+
+		if (op->call == PROFILE_NONE || op->kind != OP_COPY)
+			continue;
+		best = &calls->copies[marks_rank(&calls->copied, op->call)];
+		if (*best == PROFILE_NONE || is_small_read(profile, op) ||
+		    !is_small_read(profile, &profile->ops[*best]))
 			*best = (uint32_t)i;
 	}
+}
+
+static int find_ops(struct gap_calls *calls)
+{
+	size_t count;
+
+	if (marks_open(&calls->submitted, calls->profile->call_count) < 0 ||
+	    marks_open(&calls->copied, calls->profile->call_count) < 0)
+		return -ENOMEM;
+	mark_calls(calls);
+	count = marks_seal(&calls->copied);
+	calls->copies = malloc((count + 1) * sizeof(*calls->copies));
+	if (!calls->copies)
+		return -ENOMEM;
+	memset(calls->copies, 0xff, count * sizeof(*calls->copies)); /* PROFILE_NONE */
+	keep_copies(calls);
+	return 0;
+}
+
+/* The most relevant copy of a call; NULL: it submitted none. */
+static const struct profile_op *copy_of(const struct gap_calls *calls, uint32_t call)
+{
+	return marks_has(&calls->copied, call)
+		       ? &calls->profile->ops[calls->copies[marks_rank(&calls->copied, call)]]
+		       : NULL;
 }
 
 static int find_captures(struct gap_calls *calls, const struct profile_thread *thread,
@@ -121,7 +158,7 @@ static int compare_unseen(const void *left, const void *right)
 
 static bool is_unseen(const struct gap_calls *calls, uint32_t call)
 {
-	return calls->ops[call] == PROFILE_NONE &&
+	return !marks_has(&calls->submitted, call) &&
 	       name_of(calls, call)->call_class == CALL_GRAPH_LAUNCH;
 }
 
@@ -168,11 +205,10 @@ static enum gap_cause cause_of_copy(const struct gap_calls *calls, uint32_t call
 				    enum gap_cause cause)
 {
 	const struct profile *profile = calls->profile;
-	const struct profile_op *op =
-		calls->ops[call] == PROFILE_NONE ? NULL : &profile->ops[calls->ops[call]];
+	const struct profile_op *op = copy_of(calls, call);
 	const struct profile_copy *copy;
 
-	if (!op || op->kind != OP_COPY)
+	if (!op)
 		return cause;
 	copy = &profile->copies[op->detail];
 	if (is_pageable(copy))
@@ -231,7 +267,8 @@ uint32_t gap_calls_launch_of(const struct gap_calls *calls, const struct profile
 	struct moment start = {calls, profile_op_process(profile, op), op->start_ns};
 	size_t behind;
 
-	if (op->call != PROFILE_NONE || !op->graph_node || op->correlation)
+	if (op->call != PROFILE_NONE || !profile_op_node(profile, op) ||
+	    profile_op_ids(profile, op).correlation)
 		return op->call;
 	behind = search_first(0, calls->unseen_count, is_unseen_after, &start);
 	if (behind == 0 || process_of(profile, calls->unseen[behind - 1]) != start.process)
@@ -245,7 +282,7 @@ static bool is_submitting(const struct gap_calls *calls, uint32_t call)
 {
 	enum profile_call_class class = name_of(calls, call)->call_class;
 
-	return calls->ops[call] != PROFILE_NONE || class == CALL_LAUNCH ||
+	return marks_has(&calls->submitted, call) || class == CALL_LAUNCH ||
 	       class == CALL_GRAPH_LAUNCH || class == CALL_COPY;
 }
 
@@ -339,11 +376,10 @@ int64_t gap_calls_decision(const struct gap_calls *calls, const struct approach 
 	const struct profile_op *read;
 	int64_t known_ns = approach->waited_until_ns;
 
-	if (approach->submitting == PROFILE_NONE ||
-	    calls->ops[approach->submitting] == PROFILE_NONE)
+	if (approach->submitting == PROFILE_NONE)
 		return INT64_MAX;
-	read = &profile->ops[calls->ops[approach->submitting]];
-	if (!is_small_read(profile, read))
+	read = copy_of(calls, approach->submitting);
+	if (!read || !is_small_read(profile, read))
 		return INT64_MAX;
 	if (known_ns == INT64_MIN && is_waiting_copy(calls, approach->submitting))
 		known_ns = profile->calls[approach->submitting].end_ns;
@@ -384,7 +420,8 @@ bool gap_calls_is_dependent(const struct gap_calls *calls, const struct approach
 /* A copy in a graph that the driver carries through a buffer of its own. */
 static bool is_staged_node(const struct profile *profile, const struct profile_op *op)
 {
-	return op->graph_node && op->kind == OP_COPY && is_pageable(&profile->copies[op->detail]);
+	return op->kind == OP_COPY && profile_op_node(profile, op) &&
+	       is_pageable(&profile->copies[op->detail]);
 }
 
 enum gap_cause gap_calls_waiting(const struct gap_calls *calls, const struct approach *approach,
@@ -414,21 +451,20 @@ enum gap_cause gap_calls_between_nodes(const struct profile *profile,
 
 int gap_calls_open(struct gap_calls *calls, const struct profile *profile)
 {
-	int rc = 0;
+	int rc;
 
 	*calls = (struct gap_calls){.profile = profile};
 	calls->causes = calloc(profile->call_name_count + 1, sizeof(*calls->causes));
 	calls->is_stream_wait = calloc(profile->call_name_count + 1, sizeof(bool));
-	calls->ops = malloc((profile->call_count + 1) * sizeof(*calls->ops));
 	calls->captures = calloc(profile->thread_count + 1, sizeof(*calls->captures));
-	if (!calls->causes || !calls->is_stream_wait || !calls->ops || !calls->captures)
+	if (!calls->causes || !calls->is_stream_wait || !calls->captures)
 		return -ENOMEM;
 	for (size_t i = 0; i < profile->call_name_count; i++) {
 		calls->causes[i] = (uint8_t)cause_of_name(&profile->call_names[i]);
 		calls->is_stream_wait[i] =
 			strstr(profile->call_names[i].text, "StreamWait") != NULL;
 	}
-	find_ops(calls);
+	rc = find_ops(calls);
 	for (size_t i = 0; rc == 0 && i < profile->thread_count; i++)
 		rc = find_captures(calls, &profile->threads[i], &calls->captures[i]);
 	if (rc == 0)
@@ -442,7 +478,9 @@ void gap_calls_close(struct gap_calls *calls)
 		spans_free(&calls->captures[i]);
 	free(calls->causes);
 	free(calls->is_stream_wait);
-	free(calls->ops);
+	marks_free(&calls->submitted);
+	marks_free(&calls->copied);
+	free(calls->copies);
 	free(calls->captures);
 	free(calls->unseen);
 	free(calls->known);

@@ -11,6 +11,7 @@
 #define ROOFLINE_GAP_CALLS_H
 
 #include "analysis/time/gaps.h"
+#include "base/marks.h"
 #include "base/spans.h"
 
 /* The calls between a launch and the one that submitted work before it. */
@@ -26,7 +27,9 @@ struct gap_calls {
 	const struct profile *profile;
 	uint8_t *causes;	/* by call name: enum gap_cause, of memory that is not pageable */
 	bool *is_stream_wait;	/* by call name: cudaStreamWaitEvent */
-	uint32_t *ops;		/* by call: its most relevant operation, or PROFILE_NONE */
+	struct marks submitted; /* calls of operations */
+	struct marks copied;	/* calls of copies, among others */
+	uint32_t *copies;	/* of those: ops[], the most relevant copy */
 	struct spans *captures; /* by thread: while it captured a graph */
 	uint32_t *
 		unseen; /* launches of graphs whose operations name no call, by process, then start */

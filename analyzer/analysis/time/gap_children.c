@@ -97,9 +97,9 @@ static struct child_evidence *evidence_of(const struct gap_children *children,
 	return &children->kernels[profile->signatures[before->detail].kernel];
 }
 
-static bool is_plain(const struct profile_op *op)
+static bool is_plain(const struct profile *profile, const struct profile_op *op)
 {
-	return op->kind != OP_GRAPH && !op->graph_node;
+	return op->kind != OP_GRAPH && !profile_op_node(profile, op);
 }
 
 void gap_children_look(struct gap_children *children, const struct gap *gap, uint32_t launch,
@@ -112,7 +112,8 @@ void gap_children_look(struct gap_children *children, const struct gap *gap, uin
 	if (!evidence)
 		return;
 	if (profile->calls[launch].end_ns + latency_ns <= gap->start_ns) {
-		if (!is_plain(&profile->ops[gap->before]) || !is_plain(&profile->ops[gap->after]))
+		if (!is_plain(profile, &profile->ops[gap->before]) ||
+		    !is_plain(profile, &profile->ops[gap->after]))
 			return;
 		evidence->queued_count++;
 		evidence->long_queued_count += gap->end_ns - gap->start_ns > CHILD_QUEUED_NS;

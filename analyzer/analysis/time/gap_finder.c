@@ -210,12 +210,16 @@ static bool cursor_next(struct cursor *cursor, struct gap *gap)
 static bool is_same_graph_launch(const struct profile *profile, const struct profile_op *before,
 				 const struct profile_op *after)
 {
-	if (!before->graph_node || !after->graph_node ||
+	struct profile_op_ids left, right;
+
+	if (!profile_op_node(profile, before) || !profile_op_node(profile, after) ||
 	    profile_op_process(profile, before) != profile_op_process(profile, after))
 		return false;
-	if (after->correlation)
-		return before->correlation == after->correlation;
-	return after->graph && before->graph == after->graph;
+	left = profile_op_ids(profile, before);
+	right = profile_op_ids(profile, after);
+	if (right.correlation)
+		return left.correlation == right.correlation;
+	return right.graph && left.graph == right.graph;
 }
 
 static bool is_device_launched(const struct profile *profile, const struct profile_op *op)

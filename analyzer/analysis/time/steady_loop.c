@@ -52,7 +52,7 @@ static int64_t start_ns_of(const struct looped_run *run, uint32_t op)
 
 	if (run->op_start_ns)
 		return run->op_start_ns[op];
-	return run->op_end_ns[op] -
+	return op_ends_ns(run->op_ends, op) -
 	       (changed_ns ? max_ns(changed_ns, 0) : recorded->end_ns - recorded->start_ns);
 }
 
@@ -71,10 +71,10 @@ static bool find_extents(const struct walk *walk, size_t first, size_t end, stru
 		if (op->device != walk->device)
 			continue;
 		widen(recorded, op->start_ns, op->end_ns);
-		if (run->op_end_ns)
-			widen(replayed, start_ns_of(run, index), run->op_end_ns[index]);
+		if (run->op_ends)
+			widen(replayed, start_ns_of(run, index), op_ends_ns(run->op_ends, index));
 	}
-	if (!run->op_end_ns)
+	if (!run->op_ends)
 		*replayed = *recorded;
 	return recorded->end_ns != INT64_MIN;
 }

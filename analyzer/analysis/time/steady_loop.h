@@ -17,6 +17,7 @@
 #define ROOFLINE_STEADY_LOOP_H
 
 #include "analysis/loops/loops.h"
+#include "analysis/time/op_ends.h"
 
 struct steady_loop {
 	size_t device; /* profile->devices[] */
@@ -33,9 +34,9 @@ struct looped_run {
 	const struct profile *profile;
 	const struct submissions *submissions;
 	const struct loops *loops;
-	/* By op: when it ended in a replay, NULL: as recorded; when it started, or if that is NULL how long it took,
-	 * 0 or NULL: as recorded, negative: no time. */
-	const int64_t *op_end_ns, *op_start_ns, *changed_ns;
+	const struct op_ends *op_ends; /* in a replay; NULL: as recorded */
+	/* By op: when it started there, or if that is NULL how long it took, 0 or NULL: as recorded, negative: no time. */
+	const int64_t *op_start_ns, *changed_ns;
 };
 
 /* Linear in the operations of loops, for each device.  Returns 0 or -ENOMEM; free also after a failure. */

@@ -123,6 +123,8 @@ static void describe_memset(struct events_walk *walk, const struct profile_op *o
 static void describe(struct events_walk *walk, const struct profile_op *op,
 		     struct event_slice *slice, struct op_texts *texts)
 {
+	const struct profile_op_ids ids = profile_op_ids(walk->profile, op);
+
 	switch ((enum profile_op_kind)op->kind) {
 	case OP_KERNEL:
 		describe_kernel(walk, op, slice, texts);
@@ -134,17 +136,17 @@ static void describe(struct events_walk *walk, const struct profile_op *op,
 		describe_memset(walk, op, slice);
 		break;
 	case OP_GRAPH:
-		snprintf(texts->name, sizeof(texts->name), "graph %" PRIu32, op->graph);
+		snprintf(texts->name, sizeof(texts->name), "graph %" PRIu32, ids.graph);
 		slice->category = "graph";
 		slice->name = texts->name;
 		break;
 	}
-	if (op->graph) {
-		events_add_number(walk, "graph", op->graph);
-		if (op->graph_node)
-			events_add_number(walk, "graph_node", op->graph_node);
+	if (ids.graph) {
+		events_add_number(walk, "graph", ids.graph);
+		if (ids.graph_node)
+			events_add_number(walk, "graph_node", ids.graph_node);
 	}
-	events_add_number(walk, "correlation", op->correlation);
+	events_add_number(walk, "correlation", ids.correlation);
 }
 
 /* ---- streams ---- */

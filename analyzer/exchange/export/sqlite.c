@@ -137,6 +137,7 @@ static int fill_signatures(struct sqlite_rows *rows, const struct report *report
 static void put_op(struct sqlite_rows *rows, const struct profile *profile, size_t index)
 {
 	const struct profile_op *op = &profile->ops[index];
+	const struct profile_op_ids ids = profile_op_ids(profile, op);
 
 	sqlite_rows_number(rows, (int64_t)index);
 	sqlite_rows_number(rows, op->start_ns);
@@ -144,9 +145,9 @@ static void put_op(struct sqlite_rows *rows, const struct profile *profile, size
 	sqlite_rows_number(rows, op->device);
 	sqlite_rows_number(rows, op->stream);
 	sqlite_rows_index(rows, op->call);
-	sqlite_rows_index(rows, op->graph ? op->graph : PROFILE_NONE);
-	if (op->graph_node)
-		sqlite_rows_number(rows, (int64_t)op->graph_node);
+	sqlite_rows_index(rows, ids.graph ? ids.graph : PROFILE_NONE);
+	if (ids.graph_node)
+		sqlite_rows_number(rows, (int64_t)ids.graph_node);
 	else
 		sqlite_rows_index(rows, PROFILE_NONE);
 }

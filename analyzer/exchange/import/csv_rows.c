@@ -108,7 +108,8 @@ static int take_row(struct csv_reader *reader)
 	if (!row->fields.count)
 		return 0;
 	if (!reader->has_names) {
-		if (!strcmp(text_of(&row->fields, 0), reader->first_column)) {
+		if (!reader->first_column ||
+		    !strcmp(text_of(&row->fields, 0), reader->first_column)) {
 			row->names = row->fields;
 			row->fields = (struct fields){0};
 			reader->has_names = true;

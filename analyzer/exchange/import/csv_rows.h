@@ -14,8 +14,8 @@ struct csv_row;
 /* A negative result ends the reading. */
 typedef int (*csv_row_taker)(const struct csv_row *row, void *context);
 
-/* The names of the columns are the first row that begins with first_column: tools write messages before it, and behind
- * the last row, which begin with "==".  Fails where a row has another number of fields, as where the file was cut off. */
+/* The names of the columns are the first row that begins with first_column, NULL: the first one.  Tools write messages
+ * before it, and behind the last row, which begin with "==".  Fails where a row has another number of fields, as where the file was cut off. */
 int csv_rows_read(const char *path, const char *first_column, csv_row_taker each, void *context,
 		  struct err *err);
 

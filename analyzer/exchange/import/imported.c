@@ -18,6 +18,7 @@ struct imported_process {
 	struct imported *imported;
 	struct process_writer *writer;
 	size_t file, number;
+	char *set; /* what names of its files have in common; NULL: it has one file */
 	uint64_t pid;
 	char host[128];
 	int64_t last_ns;
@@ -136,6 +137,23 @@ struct imported_process *imported_process(struct imported *imported, uint64_t pi
 	process_writer_number(process->writer, "schema", TRACE_SCHEMA_VERSION);
 	process_writer_fact(process->writer, "imported_from", source);
 	process_writer_fact(process->writer, "imported_lacks", lacks);
+	return process;
+}
+
+struct imported_process *imported_process_of_set(struct imported *imported, const char *set,
+						 uint64_t pid, const char *source,
+						 const char *lacks)
+{
+	struct imported_process *process;
+
+	for (size_t i = 0; i < imported->process_count; i++)
+		if (imported->processes[i]->set && !strcmp(imported->processes[i]->set, set))
+			return imported->processes[i];
+	process = imported_process(imported, pid, source, lacks);
+	if (process && !(process->set = strdup(set))) {
+		fail(imported, -ENOMEM);
+		return NULL;
+	}
 	return process;
 }
 
@@ -470,6 +488,7 @@ static int close_process(struct imported_process *process, int rc, struct err *e
 	free(process->devices);
 	free(process->copies);
 	free(process->memsets);
+	free(process->set);
 	if (rc == 0)
 		name_folder(process);
 	return rc;

@@ -21,6 +21,11 @@ struct imported_process;
 struct imported_process *imported_process(struct imported *imported, uint64_t pid,
 					  const char *source, const char *lacks);
 
+/* The same for tools that write several files of one process: the set is what their names have in common. */
+struct imported_process *imported_process_of_set(struct imported *imported, const char *set,
+						 uint64_t pid, const char *source,
+						 const char *lacks);
+
 /* The same for one that has counters alone, as of a run of its own: they are joined to the launches of the others. */
 struct imported_process *imported_counters(struct imported *imported, uint64_t pid,
 					   const char *source, const char *lacks);

@@ -28,6 +28,19 @@ static bool begins_with(const struct beginning *beginning, const char *text)
 	return !strncmp(beginning->bytes + blank, text, strlen(text));
 }
 
+static bool is_rocprofs(const struct beginning *beginning)
+{
+	static const char *const heads[] = {"\"Kind\",\"Agent_Id\",\"Queue_Id\"",
+					    "\"Kind\",\"Direction\"",
+					    "\"Domain\",\"Function\",\"Process_Id\"",
+					    "\"Node_Id\",\"Logical_Node_Id\""};
+
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
+		if (begins_with(beginning, heads[i]))
+			return true;
+	return false;
+}
+
 static importer recognize(const struct beginning *beginning)
 {
 	if (!memcmp(beginning->bytes, "SQLite format 3", sizeof("SQLite format 3")))
@@ -36,6 +49,8 @@ static importer recognize(const struct beginning *beginning)
 		return import_kineto;
 	if (strstr(beginning->bytes, "\"ID\",\"Process ID\",\"Process Name\""))
 		return import_ncu;
+	if (is_rocprofs(beginning))
+		return import_rocprof;
 	return NULL;
 }
 
@@ -66,7 +81,8 @@ static int find_importer(importer *import, const char *path, struct err *err)
 	int rc = read_beginning(&beginning, path, err);
 
 	*import = rc == 0 ? recognize(&beginning) : NULL;
-	if (rc == 0 && !*import && path_has_suffix(path, ".nsys-rep"))
+	if (rc == 0 && !*import &&
+	    (path_has_suffix(path, ".nsys-rep") || path_has_suffix(path, ".qdrep")))
 		rc = err_set(
 			err, -EINVAL,
 			"%s: only nsys reads this format; run nsys export --type sqlite %s and "

@@ -17,9 +17,10 @@
 struct imported;
 
 /* IMPORT(name, title) */
-#define IMPORTS(IMPORT)                                                     \
-	IMPORT(nsys, "Nsight Systems: nsys export --type sqlite")           \
-	IMPORT(kineto, "PyTorch profiler: export_chrome_trace(), also .gz") \
+#define IMPORTS(IMPORT)                                                           \
+	IMPORT(nsys, "Nsight Systems: nsys export --type sqlite")                 \
+	IMPORT(kineto, "PyTorch profiler: export_chrome_trace(), also .gz")       \
+	IMPORT(rocprof, "rocprofv3: --output-format csv, all files of a process") \
 	IMPORT(ncu, "Nsight Compute: ncu --csv --page raw, beside one of the others")
 
 #define IMPORT_PROTOTYPE(name, title) \

@@ -1,5 +1,6 @@
 /* api.c - API calls by total time. */
 #include "output/page.h"
+#include "output/sections/why_empty.h"
 
 GETTER(get_name, struct call_statistics, call,
        value_text(row->report->profile->call_names[call->name].text));
@@ -48,4 +49,4 @@ const struct section section_api = {.key = "api",
 				    .at = call_at,
 				    .takes_order = true,
 				    .print = print_api,
-				    .empty = "no API call was recorded"};
+				    .why_empty = why_no_calls};

@@ -1,5 +1,6 @@
 /* atomics.c - what atomics cost, by kernel. */
 #include "output/page.h"
+#include "output/sections/why_empty.h"
 #include "output/points.h"
 
 #include <string.h>
@@ -129,16 +130,9 @@ static void print_atomics(struct page *page)
 	const struct atomics *atomics = page->report->atomics;
 	size_t rows = page_rows(page, atomics->kernel_count, PAGE_TOP);
 
-	if (!rows && !section_is_asked(&section_atomics, page->options))
+	if (!rows)
 		return;
-	page_list_title(page, "Atomics", rows ? "per launch" : NULL, rows, atomics->kernel_count);
-	if (!rows) {
-		page_wrap(page, "  ",
-			  atomics->is_asked ? "no kernel that was counted has atomics"
-					    : "not counted: rooflinectl record --counters=atomics",
-			  2);
-		return;
-	}
+	page_list_title(page, "Atomics", "per launch", rows, atomics->kernel_count);
 	page_heads(page, "  requests  sectors sect/rq    CAS   mean hottest explains   lasts  "
 			 "advice");
 	for (size_t i = 0; i < rows; i++)
@@ -146,11 +140,16 @@ static void print_atomics(struct page *page)
 	put_atomics_legend(page);
 }
 
-const struct section section_atomics = {
-	.key = "atomics",
-	.title = "Atomics",
-	.columns = columns,
-	.at = kernel_at,
-	.object = object,
-	.print = print_atomics,
-	.empty = "no counters of atomics: record with --counters=atomics"};
+static struct sentence why_no_atomics(const struct report *report)
+{
+	return report->atomics->is_asked ? why("no kernel that was counted has atomics")
+					 : why_no_counters(report, "--counters=atomics");
+}
+
+const struct section section_atomics = {.key = "atomics",
+					.title = "Atomics",
+					.columns = columns,
+					.at = kernel_at,
+					.object = object,
+					.print = print_atomics,
+					.why_empty = why_no_atomics};

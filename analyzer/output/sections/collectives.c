@@ -111,4 +111,4 @@ const struct section section_transfers = {
 	.columns = transfer_columns,
 	.at = transfer_at,
 	.print = print_transfers,
-	.empty = "no peer copy, and none through the host, was recorded"};
+	.empty = "nothing was copied between GPUs, neither directly nor through the host"};

@@ -1,5 +1,6 @@
 /* counters.c - hardware counters: SMs and stalls by kernel, and every value. */
 #include "output/page.h"
+#include "output/sections/why_empty.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -294,17 +295,19 @@ static void print_counters(struct page *page)
 	const struct report *report = page->report;
 	bool is_asked = section_is_asked(&section_counters, page->options);
 
-	if (!is_asked && !has_summary(report) && !has_named(report))
+	if (!report->profile->counter_count ||
+	    (!is_asked && !has_summary(report) && !has_named(report)))
 		return;
 	page_title(page, "Counters", NULL);
-	if (!report->profile->counter_count) {
-		page_wrap(page, "  ", "none in this recording: rooflinectl record --counters", 2);
-		return;
-	}
 	put_clocks(page);
 	if (has_summary(report))
 		put_summaries(page);
 	put_values(page, is_asked);
+}
+
+static struct sentence why_without_counters(const struct report *report)
+{
+	return why_no_counters(report, "--counters");
 }
 
 const struct section section_counters = {.key = "counters",
@@ -312,4 +315,4 @@ const struct section section_counters = {.key = "counters",
 					 .columns = columns,
 					 .at = counter_at,
 					 .print = print_counters,
-					 .empty = "no hardware counters: record with --counters"};
+					 .why_empty = why_without_counters};

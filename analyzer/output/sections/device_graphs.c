@@ -1,5 +1,6 @@
 /* device_graphs.c - graphs that the device launched, and the two runs of --graphs=both. */
 #include "output/page.h"
+#include "output/sections/why_empty.h"
 #include "output/sections/losses.h"
 
 #include <inttypes.h>
@@ -264,12 +265,23 @@ static void print_device_graphs(struct page *page)
 	put_join(page);
 }
 
-const struct section section_device_graphs = {
-	.key = "device_graphs",
-	.title = "Graphs launched by the device",
-	.columns = columns,
-	.at = launches_at,
-	.object = object,
-	.print = print_device_graphs,
-	.empty =
-		"no graph was launched by the device, or it was recorded node by node: record with --graphs=graph"};
+static struct sentence why_no_device_graphs(const struct report *report)
+{
+	static const char *const launches[] = {"GraphLaunch", NULL};
+	const char *graphs = why_property(report, "graphs");
+
+	if (!profile_has_call(report->profile, launches) && !report->profile->graph_launch_count)
+		return why("no CUDA graph was launched, and only a graph can launch others");
+	if (graphs && !strcmp(graphs, "graph"))
+		return why("the host launched every graph");
+	return why("graphs were recorded node by node, which does not tell who launched them: "
+		   "record with --graphs=both");
+}
+
+const struct section section_device_graphs = {.key = "device_graphs",
+					      .title = "Graphs launched by the device",
+					      .columns = columns,
+					      .at = launches_at,
+					      .object = object,
+					      .print = print_device_graphs,
+					      .why_empty = why_no_device_graphs};

@@ -1,5 +1,6 @@
 /* device_work.c - work that the device launched, found in samples, and its bursts. */
 #include "output/page.h"
+#include "output/sections/why_empty.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,29 +104,22 @@ static void print_device_work(struct page *page)
 	page_wrap(page, "  ", text, 2);
 }
 
-const struct section section_device_work = {
-	.key = "device_work",
-	.title = "Work launched by the device",
-	.columns = launcher_columns,
-	.at = launcher_at,
-	.object = object,
-	.is_of_samples = true,
-	.print = print_device_work,
-	.empty = "no work that the device launched itself is known: record with --sample"};
+const struct section section_device_work = {.key = "device_work",
+					    .title = "Work launched by the device",
+					    .columns = launcher_columns,
+					    .at = launcher_at,
+					    .object = object,
+					    .is_of_samples = true,
+					    .print = print_device_work,
+					    .why_empty = why_no_device_work};
 
 /* ---- bursts: columns ---- */
 
 FINDER(op_of, struct burst, burst,
        burst->op == PROFILE_NONE ? NULL : &row->report->profile->ops[burst->op]);
 
-static const struct column op_columns[] = {{FIELD_AS("op_start_ns", struct profile_op, start_ns)},
-					   {.key = "op_start_from_first_ns",
-					    .type = COLUMN_FROM_FIRST,
-					    .offset = offsetof(struct profile_op, start_ns)},
-					   {FIELD_AS("op_end_ns", struct profile_op, end_ns)},
-					   {.key = "op_end_from_first_ns",
-					    .type = COLUMN_FROM_FIRST,
-					    .offset = offsetof(struct profile_op, end_ns)},
+static const struct column op_columns[] = {MOMENT_AS("op_start", struct profile_op, start_ns),
+					   MOMENT_AS("op_end", struct profile_op, end_ns),
 					   {0}};
 
 static const struct column burst_columns[] = {
@@ -188,11 +182,10 @@ static void print_bursts(struct page *page)
 	free(order);
 }
 
-const struct section section_bursts = {
-	.key = "bursts",
-	.title = "Longest device-launched bursts",
-	.columns = burst_columns,
-	.at = burst_at,
-	.is_of_samples = true,
-	.print = print_bursts,
-	.empty = "no work that the device launched itself is known: record with --sample"};
+const struct section section_bursts = {.key = "bursts",
+				       .title = "Longest device-launched bursts",
+				       .columns = burst_columns,
+				       .at = burst_at,
+				       .is_of_samples = true,
+				       .print = print_bursts,
+				       .why_empty = why_no_device_work};

@@ -11,8 +11,6 @@
 
 /* ---- columns ---- */
 
-GETTER(get_from_first_ns, struct event, event,
-       value_integer(event->start_ns - report_first_ns(row->report)));
 FINDER(call_at, struct event, event,
        event->is_call ? &row->report->profile->calls[event->index] : NULL);
 FINDER(op_at, struct event, event,
@@ -53,6 +51,8 @@ static int64_t end_of(struct row *row, const void *from)
 }
 
 GETTER(get_end_ns, struct event, event, value_integer(end_of(row, event)));
+GETTER(get_end_relative_ns, struct event, event,
+       value_integer(end_of(row, event) - report_first_ns(row->report)));
 GETTER(get_duration_ns, struct event, event, value_integer(end_of(row, event) - event->start_ns));
 
 /* Of a copy and of a memset. */
@@ -69,11 +69,22 @@ static struct value get_bytes(struct row *row, const void *from)
 
 GETTER(get_device, struct profile_op, op, value_integer(op->device));
 
+/* Of those outside graphs there is none. */
+static struct value count_above_zero(uint64_t count)
+{
+	return count ? value_count(count) : value_none();
+}
+
+GETTER(get_graph, struct profile_op, op,
+       count_above_zero(profile_op_graph(row->report->profile, op)));
+GETTER(get_graph_node, struct profile_op, op,
+       count_above_zero(profile_op_node(row->report->profile, op)));
+
 static const struct column op_only_columns[] = {COMPUTED("device", get_device),
 						COMPUTED("stream", op_get_stream),
 						COMPUTED("bytes", get_bytes),
-						FIELD_ABOVE_ZERO(struct profile_op, graph),
-						FIELD_ABOVE_ZERO(struct profile_op, graph_node),
+						COMPUTED("graph", get_graph),
+						COMPUTED("graph_node", get_graph_node),
 						{0}};
 
 GETTER(get_process, struct profile_call, call,
@@ -98,14 +109,16 @@ static const struct column of_call_columns[] = {COMPUTED("process", get_process)
 						COMPUTED("range", get_range),
 						FIELD(struct profile_call, correlation),
 						{0}};
-static const struct column call_only_columns[] = {FIELD(struct profile_call, result), {0}};
+GETTER(get_result, struct profile_call, call, value_count(call->result));
+
+static const struct column call_only_columns[] = {COMPUTED("result", get_result), {0}};
 
 static const struct column columns[] = {COMPUTED("kind", get_kind),
 					COMPUTED("name", get_name),
-					FIELD(struct event, start_ns),
+					MOMENT(struct event, start),
 					COMPUTED("end_ns", get_end_ns),
+					COMPUTED("end_relative_ns", get_end_relative_ns),
 					COMPUTED("duration_ns", get_duration_ns),
-					COMPUTED("from_first_ns", get_from_first_ns),
 					INLINE_FOUND(op_at, op_only_columns),
 					INLINE_FOUND(call_of, of_call_columns),
 					INLINE_FOUND(call_at, call_only_columns),

@@ -16,11 +16,11 @@
 
 GETTER(get_device, struct gap, gap, value_integer(row->report->profile->ops[gap->after].device));
 GETTER(get_duration_ns, struct gap, gap, value_integer(gap->end_ns - gap->start_ns));
-GETTER(get_from_first_ns, struct gap, gap,
-       value_integer(gap->start_ns - report_first_ns(row->report)));
 GETTER(get_cause, struct gap, gap, value_text(gap_cause_key(gap->cause)));
 FINDER(op_before, struct gap, gap, &row->report->profile->ops[gap->before]);
 FINDER(op_after, struct gap, gap, &row->report->profile->ops[gap->after]);
+
+GETTER(get_graph, struct profile_op, op, value_count(profile_op_graph(row->report->profile, op)));
 
 /* In CSV the columns "before" and "after" hold the name. */
 static const struct column op_columns[] = {
@@ -29,7 +29,7 @@ static const struct column op_columns[] = {
 	MOMENT(struct profile_op, start),
 	MOMENT(struct profile_op, end),
 	COMPUTED("stream", op_get_stream),
-	FIELD(struct profile_op, graph),
+	COMPUTED("graph", get_graph),
 	{0}};
 
 /* ---- columns of the host ---- */
@@ -97,10 +97,9 @@ static const struct column host_columns[] = {COMPUTED("process", get_host_proces
 					     {0}};
 
 static const struct column columns[] = {COMPUTED("device", get_device),
-					FIELD(struct gap, start_ns),
-					FIELD(struct gap, end_ns),
+					MOMENT(struct gap, start),
+					MOMENT(struct gap, end),
 					COMPUTED("duration_ns", get_duration_ns),
-					COMPUTED("from_first_ns", get_from_first_ns),
 					COMPUTED("cause", get_cause),
 					GROUP("by_cause", "", struct gap, by_cause_ns,
 					      cause_columns),

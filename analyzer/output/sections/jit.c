@@ -129,4 +129,4 @@ const struct section section_jit = {
 	.at = kernel_at,
 	.object = object,
 	.print = print_jit,
-	.empty = "no code was compiled or loaded while it ran, as far as was recorded"};
+	.empty = "no code was compiled, loaded a second time or refused while it was recorded"};

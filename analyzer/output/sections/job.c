@@ -348,5 +348,6 @@ const struct section section_job = {
 	.at = rank_at,
 	.object = object,
 	.print = print_job,
-	.empty = "one rank was recorded: a job is several GPUs, or several "
-		 "processes that a launcher numbers"};
+	.empty =
+		"one rank was recorded: a job is several GPUs, or several processes that a launcher "
+		"numbers; record the launcher: rooflinectl record -- mpirun -n 4 ./app"};

@@ -1,5 +1,6 @@
 /* kernel_memory.c - what each kernel was given to read and write: allocations by size and by where they were made. */
 #include "output/page.h"
+#include "output/sections/why_empty.h"
 
 /* ---- columns ---- */
 
@@ -92,12 +93,10 @@ static void print_kernel_memory(struct page *page)
 	const struct accesses *accesses = page->report->accesses;
 	size_t rows = page_rows(page, accesses->total_count, 2 * PAGE_TOP);
 
-	if (!accesses->of_op && !section_is_asked(&section_kernel_memory, page->options))
+	if (!accesses->of_op)
 		return;
 	page_list_title(page, "Memory of kernels", "what each was given", rows,
 			accesses->total_count);
-	if (!accesses->of_op)
-		page_wrap(page, "  ", "not recorded: rooflinectl record --args", 2);
 	if (rows)
 		page_heads(page,
 			   "    access            allocation          launches  allocated in");
@@ -108,15 +107,25 @@ static void print_kernel_memory(struct page *page)
 			page_kernel_line(page, page->report->profile->kernel_names[total->kernel]);
 		put_total(page, total);
 	}
-	if (accesses->of_op)
-		put_unknown(page);
+	put_unknown(page);
 }
 
-const struct section section_kernel_memory = {
-	.key = "kernel_memory",
-	.title = "Memory of kernels",
-	.columns = columns,
-	.at = total_at,
-	.object = object,
-	.print = print_kernel_memory,
-	.empty = "what kernels are given was not recorded: record with --args"};
+static struct sentence why_not_given(const struct report *report)
+{
+	const char *problem = why_property(report, "args_problem");
+
+	if (problem)
+		return why("what kernels are given was asked for and could not be read: %s",
+			   problem);
+	if (why_property(report, "args"))
+		return why("no kernel was launched whose parameters could be read");
+	return why("what kernels are given was not recorded: record with --args");
+}
+
+const struct section section_kernel_memory = {.key = "kernel_memory",
+					      .title = "Memory of kernels",
+					      .columns = columns,
+					      .at = total_at,
+					      .object = object,
+					      .print = print_kernel_memory,
+					      .why_empty = why_not_given};

@@ -177,11 +177,10 @@ static void print_launch_roofline(struct page *page)
 		put_launched_table(page);
 }
 
-const struct section section_launch_roofline = {
-	.key = "launch_roofline",
-	.title = "Launch roofline",
-	.columns = columns,
-	.at = point_any_at,
-	.object = object,
-	.print = print_launch_roofline,
-	.empty = "no kernel was recorded whose idle time could be told"};
+const struct section section_launch_roofline = {.key = "launch_roofline",
+						.title = "Launch roofline",
+						.columns = columns,
+						.at = point_any_at,
+						.object = object,
+						.print = print_launch_roofline,
+						.empty = "no kernel was recorded"};

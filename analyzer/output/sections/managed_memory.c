@@ -1,5 +1,6 @@
 /* managed_memory.c - page faults and migrations of managed memory. */
 #include "output/page.h"
+#include "output/sections/why_empty.h"
 
 static struct value place(struct row *row, uint32_t device, bool is_host)
 {
@@ -98,12 +99,25 @@ static void print_managed_memory(struct page *page)
 	put_devices(page);
 }
 
-const struct section section_managed_memory = {
-	.key = "managed_memory",
-	.title = "Managed memory",
-	.columns = columns,
-	.at = row_at,
-	.object = object,
-	.takes_order = true,
-	.print = print_managed_memory,
-	.empty = "no page of managed memory moved, or it was not recorded: record with --managed"};
+static struct sentence why_nothing_moved(const struct report *report)
+{
+	const char *problem = why_property(report, "managed_problem");
+
+	if (problem)
+		return why("page faults were asked for and could not be recorded: %s", problem);
+	if (managed_memory_is_missing(report->profile))
+		return why("the program uses managed memory, and when its pages moved was not "
+			   "recorded: record with --managed");
+	return why(why_property(report, "managed")
+			   ? "no page of managed memory moved"
+			   : "no use of managed memory is seen in what was recorded");
+}
+
+const struct section section_managed_memory = {.key = "managed_memory",
+					       .title = "Managed memory",
+					       .columns = columns,
+					       .at = row_at,
+					       .object = object,
+					       .takes_order = true,
+					       .print = print_managed_memory,
+					       .why_empty = why_nothing_moved};

@@ -1,5 +1,6 @@
 /* memory.c - memory that the program allocated: by device and kind of memory, and by where it did. */
 #include "output/page.h"
+#include "output/sections/why_empty.h"
 
 /* ---- of all ---- */
 
@@ -9,9 +10,7 @@ static const struct column use_columns[] = {
 	FIELD(struct memory_use, allocated_bytes),
 	FIELD(struct memory_use, peak_bytes),
 	FIELD_ABOVE_ZERO(struct memory_use, peak_ns),
-	{.key = "peak_from_first_ns",
-	 .type = COLUMN_FROM_FIRST,
-	 .offset = offsetof(struct memory_use, peak_ns)},
+	RELATIVE_AS("peak", struct memory_use, peak_ns),
 	{FIELD_AS("live_at_end_count", struct memory_use, live_count)},
 	{FIELD_AS("live_at_end_bytes", struct memory_use, live_bytes)},
 	FIELD(struct memory_use, unseen_free_count),
@@ -48,13 +47,12 @@ static const struct column kind_columns[] = {COMPUTED("device", get_device),
 
 ARRAY(kind_at, memory, kinds, kind_count);
 
-GETTER(get_first_ns, struct report, report,
-       report->memory->kind_count ? value_integer(report->memory->first_ns) : value_none());
-GETTER(get_last_ns, struct report, report,
-       report->memory->kind_count ? value_integer(report->memory->last_ns) : value_none());
+FINDER(known_memory, struct report, report, report->memory->kind_count ? report->memory : NULL);
 
-static const struct column object[] = {COMPUTED("first_ns", get_first_ns),
-				       COMPUTED("last_ns", get_last_ns),
+static const struct column time_columns[] = {MOMENT(struct memory, first),
+					     MOMENT(struct memory, last),
+					     {0}};
+static const struct column object[] = {INLINE_FOUND(known_memory, time_columns),
 				       ROWS("kinds", kind_columns, kind_at),
 				       {0}};
 
@@ -135,7 +133,7 @@ const struct section section_memory = {.key = "memory",
 				       .object = object,
 				       .takes_order = true,
 				       .print = print_memory,
-				       .empty = "no allocation was recorded"};
+				       .why_empty = why_no_allocations};
 
 /* ---- by range or call ---- */
 
@@ -179,4 +177,4 @@ const struct section section_allocations = {.key = "allocations",
 					    .at = site_at,
 					    .takes_order = true,
 					    .print = print_allocations,
-					    .empty = "no allocation was recorded"};
+					    .why_empty = why_no_allocations};

@@ -89,10 +89,11 @@ static void print_plan(struct page *page)
 	put_command(page, advice->plan[advice->plan_count - 1].options);
 }
 
-const struct section section_plan = {.key = "plan",
-				     .title = "Plan",
-				     .columns = columns,
-				     .at = step_at,
-				     .is_of_advice = true,
-				     .print = print_plan,
-				     .empty = "no change is known to gain: see --section rejected"};
+const struct section section_plan = {
+	.key = "plan",
+	.title = "Plan",
+	.columns = columns,
+	.at = step_at,
+	.is_of_advice = true,
+	.print = print_plan,
+	.empty = "no two changes are known to gain together: see --section advice,rejected"};

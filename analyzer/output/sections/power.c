@@ -1,5 +1,6 @@
 /* power.c - clocks, power and temperature of each GPU, and what held its clocks down. */
 #include "output/page.h"
+#include "output/sections/why_empty.h"
 
 #include <string.h>
 
@@ -114,11 +115,18 @@ static void print_power(struct page *page)
 	}
 }
 
-const struct section section_power = {
-	.key = "power",
-	.needs = {TABLE(power), NEED_power},
-	.title = "Clocks and power",
-	.columns = columns,
-	.at = read_at,
-	.print = print_power,
-	.empty = "clocks and power were not read: record with --power"};
+static struct sentence why_no_power(const struct report *report)
+{
+	const char *problem = why_property(report, "power_problem");
+
+	return problem ? why("clocks and power were asked for and could not be read: %s", problem)
+		       : why("clocks and power were not read: record with --power");
+}
+
+const struct section section_power = {.key = "power",
+				      .needs = {TABLE(power), NEED_power},
+				      .title = "Clocks and power",
+				      .columns = columns,
+				      .at = read_at,
+				      .print = print_power,
+				      .why_empty = why_no_power};

@@ -43,4 +43,6 @@ const struct section section_ranges = {
 	.at = range_at,
 	.takes_order = true,
 	.print = print_ranges,
-	.empty = "the program has no NVTX range, or none was recorded"};
+	.empty =
+		"the program has no NVTX range: mark what repeats with nvtxRangePush(\"step\") and "
+		"nvtxRangePop(), in PyTorch with torch.cuda.nvtx.range(\"step\"), and record it again"};

@@ -1,5 +1,6 @@
 /* roofline.c - kernels, graphs and the application under their roofs. */
 #include "output/sections/roofs.h"
+#include "output/sections/why_empty.h"
 
 #include <string.h>
 
@@ -341,7 +342,7 @@ static void put_works(struct page *page)
 /* Without counters there is one line, where the question is open: the GPU was busy, and why? */
 static void put_hint(struct page *page)
 {
-	if (!section_is_asked(&section_roofline, page->options) &&
+	if (section_is_asked(&section_roofline, page->options) ||
 	    page->report->roofline->application.regime != ROOFLINE_UNKNOWN_BOUND)
 		return;
 	page_title(page, "Roofline", NULL);
@@ -367,11 +368,17 @@ static void print_roofline(struct page *page)
 	put_works(page);
 }
 
-const struct section section_roofline = {
-	.key = "roofline",
-	.title = "Roofline",
-	.columns = columns,
-	.at = point_any_at,
-	.object = object,
-	.print = print_roofline,
-	.empty = "no hardware counters: record with --counters=roofline"};
+static struct sentence why_no_roofline(const struct report *report)
+{
+	if (!report->roofline->kernel_count && !report->roofline->graph_count)
+		return why("no kernel was recorded");
+	return why_no_counters(report, "--counters=roofline");
+}
+
+const struct section section_roofline = {.key = "roofline",
+					 .title = "Roofline",
+					 .columns = columns,
+					 .at = point_any_at,
+					 .object = object,
+					 .print = print_roofline,
+					 .why_empty = why_no_roofline};

@@ -1,5 +1,6 @@
 /* sampling.c - what samples of the whole GPU show beside the trace. */
 #include "output/page.h"
+#include "output/sections/why_empty.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -200,4 +201,4 @@ const struct section section_sampling = {.key = "sampling",
 					 .at = sampled_at,
 					 .is_of_samples = true,
 					 .print = print_sampling,
-					 .empty = "nothing was sampled: record with --sample"};
+					 .why_empty = why_not_sampled};

@@ -1,5 +1,6 @@
 /* sm_activity.c - how many SMs kernels kept active, as samples show. */
 #include "output/page.h"
+#include "output/sections/why_empty.h"
 
 GETTER(get_name, struct sm_activity_kernel, kernel,
        value_text(row->report->profile->kernel_names[kernel->kernel]));
@@ -45,4 +46,4 @@ const struct section section_sm_activity = {.key = "sm_activity",
 					    .columns = columns,
 					    .at = kernel_at,
 					    .print = print_sm_activity,
-					    .empty = "nothing was sampled: record with --sample"};
+					    .why_empty = why_not_sampled};

@@ -215,4 +215,4 @@ const struct section section_next = {.key = "next",
 				     .at = step_at,
 				     .is_of_advice = true,
 				     .print = print_next,
-				     .empty = "nothing more to do"};
+				     .empty = "nothing more to measure or to change is known"};
