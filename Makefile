@@ -97,7 +97,7 @@ workloads: $(workloads) $(ceilings)
 # made with the old ones is made anew, and nothing stays of a source that is gone.
 $(BUILD)/.flags:      export STAMP = $(CC) $(ALL_CFLAGS) $(BLOCKS) $(LDFLAGS) $(CUDA_FLAGS)
 $(BUILD)/.nvcc_flags: export STAMP = $(NVCC) $(NVCCFLAGS) $(GENCODE)
-$(BUILD)/.sources:    export STAMP = $(analyzer_o) $(collector_o) $(try_o) $(mock_app_o) $(mock_o) $(fake_o) $(shared_files)
+$(BUILD)/.sources:    export STAMP = $(analyzer_o) $(collector_o) $(try_o) $(mock_app_o) $(mock_o) $(fake_o) $(program_o) $(shared_files)
 # Of a checkout; --version tells it.
 $(BUILD)/.commit:     export STAMP = $(shell git describe --always --dirty 2>/dev/null)
 $(BUILD)/.flags $(BUILD)/.nvcc_flags $(BUILD)/.sources $(BUILD)/.commit: FORCE
@@ -173,7 +173,7 @@ $(python_workloads): $(BUILD)/lib/rooflinectl/workloads/%: workloads/%.py worklo
 
 # Measuring programs.  Those that launch from the device name -rdc; cuBLASLt is opened at run time.
 $(BUILD)/lib/rooflinectl/ceilings/%: workloads/ceilings/%.cu $(wildcard workloads/ceilings/*.cuh) \
-				     workloads/cuda_check.cuh include/roofline/ceilings.h $(BUILD)/.nvcc_flags
+				     workloads/cuda_check.cuh workloads/dynamic_library.cuh include/roofline/ceilings.h $(BUILD)/.nvcc_flags
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCCFLAGS) $(GENCODE) $(CEILING_FLAGS) -cudart static -Iinclude -Iworkloads -o $@ $< -lcudadevrt -ldl
 
@@ -202,7 +202,7 @@ $(BUILD)/tests/gpu/%: tests/gpu/%.c $(BUILD)/.flags
 	$(CC) -std=gnu11 $(WARNINGS) $(CFLAGS) $(CUDA_FLAGS) -o $@ $< $(LIBCUDA)
 
 # The driver's library is linked from the toolkit's stub and found at run time.
-$(BUILD)/tests/gpu/driver_api: LIBCUDA = -L$(CUDA_HOME)/lib64/stubs -lcuda
+$(BUILD)/tests/gpu/driver_api $(BUILD)/tests/gpu/allocations: LIBCUDA = -L$(CUDA_HOME)/lib64/stubs -lcuda
 
 -include $(analyzer_o:.o=.d) $(collector_o:.o=.d) $(try_o:.o=.d)
 
@@ -228,6 +228,8 @@ mock_bare_o := $(filter-out %/counters.o %/ranges.o %/launches.o,$(mock_old_o))
 mocks       := $(if $(mock_o),$(patsubst %,$(BUILD)/tests/collector/libcupti_%.so,mock nosampling bare))
 # The stand-in for the driver.
 fake_o      := $(if $(try_c),$(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/try/fake/*.c)))
+# What random_program, which runs bare and tried against it, consists of.
+program_o   := $(if $(try_c),$(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/try/program/*.c)))
 fake_driver := $(if $(try_c),$(BUILD)/tests/try/libfake_driver.so)
 bats        := $(wildcard tests/cli/*.bats tests/collector/*.bats) $(if $(try_c),$(wildcard tests/try/*.bats))
 # A link to a .bats file in another build folder: its place tells tests/run which build to test.
@@ -239,7 +241,7 @@ unit_library := $(BUILD)/libanalyzer.so
 fuzz_replay := $(BUILD)/fuzz/fuzz
 fuzz_o      := $(patsubst %.c,$(BUILD)/%.o,$(filter-out %/replay.c,$(wildcard tests/fuzz/*.c)) \
 	       $(if $(filter fuzz,$(SANITIZE)),,tests/fuzz/replay.c))
-test_o      := $(unit_c:%.c=$(BUILD)/%.o) $(fixture_o) $(fuzz_o) $(tool_c:%.c=$(BUILD)/%.o) $(mock_app_o) $(mock_o) $(fake_o) $(every_chip)
+test_o      := $(unit_c:%.c=$(BUILD)/%.o) $(fixture_o) $(fuzz_o) $(tool_c:%.c=$(BUILD)/%.o) $(mock_app_o) $(mock_o) $(fake_o) $(program_o) $(every_chip)
 
 .PHONY: tests
 .SECONDARY: $(test_o)
@@ -276,6 +278,7 @@ $(fuzz_replay): $(fuzz_o) $(library)
 	$(CC) $(SANITIZER) $(if $(filter fuzz,$(SANITIZE)),-fsanitize=fuzzer) -o $@ $(inputs) $(LDFLAGS) $(ANALYZER_LIBS)
 
 $(BUILD)/tests/collector/mock_app: $(mock_app_o) $(BUILD)/.sources
+$(BUILD)/tests/try/random_program: $(program_o) $(BUILD)/.sources
 $(BUILD)/tests/collector/metric_table $(BUILD)/tests/collector/sample_table: $(every_chip)
 
 $(tool_lib): %.so: %.o

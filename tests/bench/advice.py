@@ -78,6 +78,10 @@ ROWS = [
     ("jit_ptx.each_time", {"repeated_module_load"}),
     ("tune_transpose.naive", {"latency_bound"}),  # loads under way, and lanes that read far apart
     ("tune_transpose.32x8_tile32", {"bank_conflicts"}),
+    ("p2p_overlap.naive", {"staged_peer_copy"}),
+    ("p2p_overlap.overlapped", CONTROL),
+    ("nccl_bucketed.naive", {"exposed_communication"}),
+    ("nccl_bucketed.buckets", CONTROL),
     ("pytorch.naive", {"launch_bound_graph"}),
     ("torch_loop.eager", {"launch_bound_graph"}),
 ]

@@ -120,7 +120,7 @@ assert row['kernel'].startswith('chain_kernel(') and row['access'] == 'read_writ
 	run -0 "$ROOFLINECTL" report run
 	[[ "$output" != *'Memory of kernels'* ]]
 	run -0 "$ROOFLINECTL" report --section kernel_memory run
-	[[ "$output" == *'not recorded: rooflinectl record --args'* ]]
+	[[ "$output" == *'was not recorded: record with --args'* ]]
 }
 
 @test "launches of which not all is known are counted" {

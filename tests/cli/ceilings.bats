@@ -86,14 +86,14 @@ spoil() {
 }
 
 @test "all programs run in order, and what they print is shown and stored for this GPU" {
-	names="memory caches arithmetic tensor transfer atomics orchestration device_launches"
+	names="memory caches arithmetic tensor transfer atomics orchestration device_launches links"
 	good $names
 	for name in $names; do
 		sed -i "1a echo $name \"\$*\" >>'$BATS_TEST_TMPDIR/order'" "$programs/$name"
 	done
 	run --separate-stderr "${ceilings[@]}"
 	[ "$status" -eq 0 ]
-	[ "$(tr '\n' ' ' <order)" = "memory  caches  arithmetic  tensor  transfer  atomics  orchestration  device_launches  " ]
+	[ "$(tr '\n' ' ' <order)" = "memory  caches  arithmetic  tensor  transfer  atomics  orchestration  device_launches  links  " ]
 	[[ "$output" == *"Ceilings of Imaginary GPU 0"* ]]
 	[[ "$output" == *"atomic_add[64] "*"2.00 Top/s"*"+-8.0%"*"1980 MHz"* ]]
 	[[ "$output" != *WARNING* ]]
@@ -140,11 +140,39 @@ spoil() {
 	[ ! -e "$XDG_DATA_HOME" ]
 }
 
+@test "--links measures what lies between GPUs, by size, and stores it with -o" {
+	good links
+	sed -i "1a echo links >>'$BATS_TEST_TMPDIR/order'" "$programs/links"
+	run --separate-stderr "${ceilings[@]}" --links -o "$stored"
+	[ "$status" -eq 0 ]
+	[ "$(cat order)" = links ]
+	[[ "$output" == *"between GPUs [bytes]"* ]]
+	[[ "$output" == *"peer_out[64] "*"2.00 TB/s"* ]]
+	[[ "$output" == *"peer_signal "*"2.00 us"* ]]
+	[[ "$output" == *"nccl_all_reduce[64] "*"2.00 us"* ]]
+	perl -MJSON::PP -e 'my $d = decode_json(join "", <STDIN>);
+		my ($row) = grep { $_->{name} eq "nccl_all_reduce" } @{$d->{ceilings}};
+		die unless $row->{parameter} == 64 && $row->{unit} eq "ns" && $row->{value} == 2000;' <"$stored"
+}
+
+@test "--links on one GPU tells why nothing is there to measure" {
+	{
+		echo plan 0
+		rows_of links | while read -r name parameter; do
+			echo "skip $name $parameter there is one GPU"
+		done
+	} >"$BATS_TEST_TMPDIR/links.lines"
+	program links <<<"cat '$BATS_TEST_TMPDIR/links.lines'"
+	run --separate-stderr "${ceilings[@]}" --links -o "$stored"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"nccl_all_reduce[64]"*"skipped: there is one GPU"* ]]
+}
+
 @test "--only of a wrong name lists the right ones" {
 	run --separate-stderr "${ceilings[@]}" --only=memory,dram_read
 	[ "$status" -eq 2 ]
 	[ "${#stderr_lines[@]}" -eq 1 ]
-	[[ "$stderr" == *"no program 'dram_read'; there are memory, caches, arithmetic, tensor, transfer, atomics, orchestration, device_launches;"* ]]
+	[[ "$stderr" == *"no program 'dram_read'; there are memory, caches, arithmetic, tensor, transfer, atomics, orchestration, device_launches, links;"* ]]
 }
 
 @test "a program that fails is named, the others still run, and the file is without it" {
@@ -484,7 +512,7 @@ spoil() {
 	run --separate-stderr "${ceilings[@]}" --show
 	[ "$status" -eq 0 ]
 	[[ "${lines[1]}" == "  shipped with rooflinectl, measured on Imaginary GPU 0 with driver 580.1 on 2026-01-31; the driver here is "* ]]
-	good memory caches arithmetic tensor transfer atomics orchestration device_launches
+	good memory caches arithmetic tensor transfer atomics orchestration device_launches links
 	"${ceilings[@]}" >/dev/null
 	run --separate-stderr "${ceilings[@]}" --show
 	[[ "${lines[1]}" == "  measured on Imaginary GPU 0 with driver "* ]]

@@ -146,7 +146,7 @@ print($1)"
 	rm -r both/host.2
 	sed -i '/^run,/d' both/host.1/process.csv
 	run "$ROOFLINECTL" report both --section device_graphs
-	[[ "$output" == *"no graph was launched by the device"* ]]
+	[[ "$output" == *"no CUDA graph was launched"* ]]
 	run json "d"
 	[ "$output" = "{'is_second_run': False, 'is_joined': None, 'difference': None, 'second_run_losses': {}, 'joined_graphs': [], 'launches': []}" ]
 }

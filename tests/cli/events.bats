@@ -46,7 +46,7 @@ import json, sys
 shown, rest = json.load(sys.stdin)['events'], json.load(open('rest.json'))['events']
 what = lambda event: (event['name'], event['start_ns'])
 assert what(shown[50]) in map(what, rest) and shown[50]['start_ns'] >= shown[49]['start_ns']
-assert shown[50]['from_first_ns'] == shown[50]['start_ns'] - json.load(open('rest.json'))['first_ns']
+assert shown[50]['start_relative_ns'] == shown[50]['start_ns'] - json.load(open('rest.json'))['first_ns']
 assert {e['range'] for e in rest} >= {None, 'run', 'check'}, {e['range'] for e in rest}"
 	[ "$(events --top "$all" -f csv | wc -l)" -eq $((all + 1)) ]
 	run -0 --separate-stderr events --top 50 -f csv

@@ -44,6 +44,50 @@ print(value)' "$2"
 	[ "$output" = "2405 14 400 2862" ]
 }
 
+# packaged ARGUMENT...: Python with the packages of this machine
+packaged() {
+	command "${PYTHON:-python3}" "$@"
+}
+
+# recipe NAME: the lines of that recipe in the page of export, which writes run1.sqlite itself
+recipe() {
+	sed -n "/<!-- recipe: $1 -->/,/^$/p" "$root/docs/commands/export.md" | sed '/^<!--/d;/^```/d;s/^\$ //;/^rooflinectl /d'
+}
+
+@test "the page's recipe for Parquet by pyarrow gives every table with the rows and types that SQLite has" {
+	packaged -c 'import pyarrow.parquet' || skip "no pyarrow found: pip install pyarrow"
+	exported pytorch.naive run1.sqlite
+	recipe pyarrow >recipe.py
+	packaged recipe.py
+	packaged - <<-'END'
+		import glob, pyarrow.parquet, sqlite3
+		file = sqlite3.connect("run1.sqlite")
+		names = [name for name, in file.execute("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')")]
+		assert sorted(glob.glob("*.parquet")) == sorted(name + ".parquet" for name in names) and "kernel_times" in names
+		for name in names:
+		    assert pyarrow.parquet.read_metadata(name + ".parquet").num_rows == \
+		        file.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0], name
+		table = pyarrow.parquet.read_table("kernels.parquet")
+		assert str(table.schema.field("start_ns").type) == "int64"
+		assert table["end_ns"].to_pylist() == [end for end, in file.execute("SELECT end_ns FROM kernels")]
+	END
+}
+
+@test "the page's recipe for Parquet by DuckDB gives the kernels with the rows and types that SQLite has" {
+	packaged -c 'import duckdb, pyarrow.parquet' || skip "no DuckDB and pyarrow found: pip install duckdb pyarrow"
+	command -v sqlite3 >/dev/null || skip "no sqlite3 found"
+	duckdb() { packaged -c 'import duckdb, sys; duckdb.sql(sys.argv[1])' "$2"; }
+	exported pytorch.naive run1.sqlite
+	eval "$(recipe duckdb)"
+	packaged - <<-'END'
+		import pyarrow.parquet, sqlite3
+		table = pyarrow.parquet.read_table("kernels.parquet")
+		rows = sqlite3.connect("run1.sqlite").execute("SELECT end_ns FROM kernels")
+		assert sorted(table["end_ns"].to_pylist()) == sorted(end for end, in rows)
+		assert str(table.schema.field("start_ns").type) == "int64"
+	END
+}
+
 @test "Chrome's JSON has a slice for each operation, call, range and gap, and an arrow to each launched one" {
 	exported pytorch.naive run.json
 	exported pytorch.naive run.sqlite

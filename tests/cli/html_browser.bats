@@ -20,6 +20,12 @@ try_page() {
 	python3 "$root/tests/tools/html_try.py" page.html ${2:+"$2"} >answer.json
 }
 
+# try_torch: the page of torch_train, which is used once for all tests
+try_torch() {
+	[ -e "$BATS_FILE_TMPDIR/answer.json" ] || { try_page "$recordings/torch_train" && cp answer.json "$BATS_FILE_TMPDIR"; }
+	cp "$BATS_FILE_TMPDIR/answer.json" .
+}
+
 # holds EXPRESSION: of that JSON, j, its timeline t and its tables b
 holds() {
 	python3 -c "
@@ -30,7 +36,7 @@ assert ($1), 'not so'"
 }
 
 @test "in a browser a page shows verdict, timeline, plan, rooflines and tables, zooms, sorts and searches" {
-	try_page "$recordings/torch_train"
+	try_torch
 	holds "j['errors'] == 0 and j['complaints'] == [] and j['title'] == j['titleAtEnd']"
 	holds "j['sections'] == ['verdict', 'timeline_section', 'plan', 'roofline', 'launch_roofline', 'kernels', 'gaps', 'details', 'losses']"
 	holds "'idle time, 78.6% of the steady state' in j['verdict'] and j['pictures'] == 1 and j['opened'] >= 10"
@@ -48,6 +54,29 @@ assert ($1), 'not so'"
 	holds "'FLOP/s' in j['roofline']['tip']"
 }
 
+@test "in a browser ? shows all keys and Escape closes them, with the focus where it was; each button has a name; nothing is cut on a narrow screen" {
+	try_torch
+	holds "j['keys']['open'] and j['keys']['hasFocus'] and j['keys']['staysInside'] and j['keys']['name'] == 'Keys'"
+	holds "set('?0NP') <= set(''.join(j['keys']['shown'])) and {'Esc', 'Enter', 'Tab'} <= set(j['keys']['shown'])"
+	holds "j['keys']['closed'] and j['keys']['focusIsBack'] and j['keys']['byButton'] and j['keys']['typed'] == ['?', False]"
+	holds "j['nameless'] == 0"
+	holds "j['narrow']['beyond'] <= 0 and j['narrow']['smallestText'] >= 12"
+}
+
+@test "in a browser a table has a moment once, after the first operation began" {
+	try_torch
+	holds "not [text for table in j['moments'] for text in table['texts'] if 'relative' in text or 'from first' in text]"
+	python3 - <<-'END'
+		import json, re
+		tables = {table["caption"]: table["texts"] for table in json.load(open("answer.json"))["moments"]}
+		for caption in ("Processes", "Devices"):
+		    texts = tables[caption]
+		    for name in {"first", "last", "start"} & set(texts):
+		        assert texts.count(name) == 1 and re.fullmatch(r"-?[0-9.]+ (ns|us|ms|s)", texts[texts.index(name) + 1]), name
+		    assert "last" in texts, texts
+	END
+}
+
 @test "in a browser a comparison shows verdicts, bars and every figure side by side, sorts, searches and runs no name" {
 	hostile_recording hostile
 	"$ROOFLINECTL" compare hostile "$recordings/graph_chain.naive" "$recordings/graph_chain.graph" --html page.html
@@ -56,6 +85,7 @@ assert ($1), 'not so'"
 		import json
 		j = json.load(open("answer.json"))
 		assert j["errors"] == 0 and j["complaints"] == [] and j["strange"] == 0, j
+		assert j["beyond"] <= 0, j["beyond"] # on a narrow screen
 		assert j["title"] == j["titleAtEnd"] and "hostile and " in j["title"], j
 		assert j["sections"][:4] == ["verdict", "run", "steady_state", "idle"] and "graphs" in j["sections"], j["sections"]
 		assert j["bars"] == 3 and j["background"] == "rgb(19, 20, 23)", j

@@ -224,3 +224,50 @@ first_advice() {
 	run -0 "$ROOFLINECTL" report both --section roofline
 	[ "$(grep -c 'L2   .*1[23]$' <<<"$output")" -eq 3 ]
 }
+
+@test "the files of rocprofv3 of one process are one: kernels in blocks, copies, HIP calls, ranges and causes of idle time" {
+	cp "$root"/tests/recordings/foreign/rocprofv3/4711_*.csv .
+	"$ROOFLINECTL" import 4711_*.csv -o amd
+	[ "$(ls amd)" = imported.4711 ]
+	"$ROOFLINECTL" report amd --format json >report.json
+	python3 - <<-'END'
+		import csv, json
+		report = json.load(open("report.json"))
+		rows = list(csv.DictReader(open("4711_kernel_trace.csv")))
+		assert sum(k["total_ns"] for k in report["kernels"]) == sum(
+		    int(row["End_Timestamp"]) - int(row["Start_Timestamp"]) for row in rows)
+		assert [(k["name"], k["count"], k["grid"], k["block"], k["registers"]) for k in report["kernels"]] == [
+		    ("void scale<float>(float*, int)", 8, [1024, 1, 1], [256, 1, 1], 16),
+		    ("add(float*, float const*, int)", 8, [1024, 1, 1], [256, 1, 1], 24)], report["kernels"]
+		assert {(c["kind"], c["count"]) for c in report["copies"]} == {("HtoD", 1), ("DtoH", 1)}
+		assert {a["name"]: a["count"] for a in report["api"]}["hipLaunchKernel"] == 16
+		assert {r["name"]: r["operation_count"] for r in report["ranges"]}["step"] == 16
+		device = report["devices"][0]
+		assert (device["device"], device["name"], device["sm_count"]) == (0, "AMD Instinct MI300X", 304)
+		assert device["idle_by_cause"]["launch"] > 0 and device["idle_by_cause"]["blocking_copy"] > 0
+		assert report["losses"]["unimported"] == 1, report["losses"]
+		assert any("imported from rocprofv3" in line for line in report["not_visible"])
+	END
+}
+
+@test "a kernel trace of rocprofv3 alone gives a recording, of older versions too, and two processes are two" {
+	local here="$root/tests/recordings/foreign/rocprofv3"
+	cut -d, -f1-3,7- "$here/4711_kernel_trace.csv" | sed 's/"Agent 2"/2/' >12_kernel_trace.csv # as of ROCm 6.2
+	"$ROOFLINECTL" import 12_kernel_trace.csv "$here/4711_kernel_trace.csv" -o two
+	[ "$(ls two | tr '\n' ' ')" = "imported.12 imported.4711 " ]
+	cmp <(cut -d, -f1-2 two/imported.12/kernels.csv) <(cut -d, -f1-2 two/imported.4711/kernels.csv)
+	refused "nothing ran on a GPU" "$here/4711_hip_api_trace.csv"
+	head -c 1000 "$here/4711_kernel_trace.csv" >cut_kernel_trace.csv
+	refused "cut_kernel_trace.csv: row" cut_kernel_trace.csv
+	printf '"Kind","Agent_Id","Queue_Id"\n"A",1,1\n' >other.csv
+	refused "other.csv: " other.csv
+}
+
+@test "what only nsys reads says how it becomes readable" {
+	for file in app.nsys-rep app.qdrep; do
+		echo 'not SQLite' >"$BATS_TEST_TMPDIR/$file"
+		run "$ROOFLINECTL" import "$BATS_TEST_TMPDIR/$file" -o "$BATS_TEST_TMPDIR/none"
+		[ "$status" -eq 1 ]
+		[[ "$output" == *"run nsys export --type sqlite $BATS_TEST_TMPDIR/$file and import what that writes" ]]
+	done
+}

@@ -147,6 +147,36 @@ rooflinectl plot: atomics: not drawn: recording has no counters of atomics; reco
 	no_rubbish
 }
 
+@test "in a terminal the figures of an axis and the entries of a legend stand apart, however many there are" {
+	for chart in "timeline job" "timeline --from 390.1ms --to 391.2ms"; do
+		COLUMNS=80 "$ROOFLINECTL" plot "$recordings/p2p_overlap.peer" $chart --format term | python3 -c '
+import re, sys
+lines = sys.stdin.read().split("\n")
+axes = [(marks, figures) for marks, figures in zip(lines, lines[1:]) if re.fullmatch(r"[ +]*[+] +[ +]*[+] *", marks)]
+assert axes
+for marks, figures in axes:
+    whole = re.findall(r"(?<!\S)-?[0-9.]+ [mun]?s(?!\S)", figures)
+    assert len(whole) == marks.count("+") and "".join(whole).replace(" ", "") == figures.replace(" ", ""), figures'
+	done
+	COLUMNS=80 "$ROOFLINECTL" plot "$recordings/torch_train" timeline --format term >shown
+	grep -q '^  B sm80.*  C cutlass' shown
+	grep -q '^causes of idle time: H host compute  P profiler  C module load  L launch$' shown
+}
+
+@test "in a picture no roof strikes through a label: each has ground of its own" {
+	"$ROOFLINECTL" plot "$recordings/torch_train" roofline -o .
+	python3 - <<-'END'
+		import re
+		text = open("roofline-roofline.svg").read()
+		boxes = [[tuple(map(float, point.split(","))) for point in points.split()] for points in re.findall(
+		    r"polygon fill = 'rgb\(255, 255, 255\)' points = '([^']*)'", text)]
+		labels = re.findall(r'translate\(([0-9.]+),([0-9.]+)\)"[^>]*rgb\(26,26,26\)[^>]*font-size="13.00"[^>]*anchor="start">\s*<text>([^<]*)%', text)
+		assert len(labels) >= 10
+		for x, y, label in labels:
+		    assert any(box[0][0] <= float(x) <= box[1][0] and box[2][1] < float(y) < box[0][1] + 1 for box in boxes), label
+	END
+}
+
 @test "plot --format term has color on a terminal, unless NO_COLOR is set" {
 	needs_gnuplot
 	command -v script >/dev/null || skip "script(1) is not installed"

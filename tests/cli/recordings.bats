@@ -138,6 +138,18 @@ variants() {
 		'd["idle_by_cause"]["unknown"] == 0 or name.endswith(".replay")'
 }
 
+@test "every recording: none is a dead end: there is a command, or kernels are at their roof" {
+	expect "$(recordings)" 'r["verdict"]["limit"] and r["verdict"]["change"]' \
+		'r["next"] or "of a roof" in r["verdict"]["change"]' \
+		'bool(r["advice"]) == any(n["id"] == "check" for n in r["next"])'
+	python3 -c '
+import json, sys
+for name in sys.argv[1:]:
+    print(*[n["command"] for n in json.load(open(name))["next"]], sep="\n")' "$reports"/*.json >"$BATS_TEST_TMPDIR/commands"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/commands")" -gt 100 ]
+	bash -n "$BATS_TEST_TMPDIR/commands"
+}
+
 # Commands stand on one line, to be pasted.
 @test "every recording: text fits 80 columns" {
 	recordings | NO_COLOR=1 texts="$BATS_TEST_TMPDIR" xargs -P "$(nproc)" -I '{}' sh -c \

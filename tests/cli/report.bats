@@ -90,7 +90,7 @@ print($1)"
 
 @test "JSON has the promised keys" {
 	run json "report['schema'], set('$(sections)'.split()) - set(report)"
-	[ "$output" = "3 {'events'}" ] # which is on request
+	[ "$output" = "4 {'events'}" ] # which is on request
 	run json "[report['kernels'][0][k] for k in 'name mangled count total_ns mean_ns p50_ns p99_ns min_ns max_ns grid block registers'.split()]"
 	[ "$output" = "['saxpy(int, float, float*)', '_Z5saxpyifPf', 2, 15000, 7500.0, 5000, 10000, 5000, 10000, [64, 2, 1], [256, 1, 1], 32]" ]
 	run json "[(g['duration_ns'], g['cause'], g['before']['kind'], g['after']['kind'], sum(g['by_cause'].values())) for g in report['gaps']]"
@@ -367,7 +367,7 @@ add_samples() {
 	[ "$(columns sampling)" = device,name,interval_ns,sample_count,window_count,sampled_ns,has_sms,traced_ns,active_ns,both_ns,neither_ns,copies_ns,inside_kernels_ns,edges_ns,untraced_ns,mean_sms,mean_active_sms,dram_bytes,l2_bytes,atomic_bytes,pcie_read_bytes,pcie_write_bytes,nvlink_rx_bytes,nvlink_tx_bytes,pcie_own_bytes ]
 	[ "$(columns sm_activity)" = name,launch_count,span_ns,sms,least_sm,busiest_sm,tail_ns,tensor,dram_byte_per_s ]
 	[ "$(columns device_work)" = kernel,process,graph,is_inside,launch_count,dispatch_count,block_count,dram_bytes,span_ns,own_ns,quiet_ns,count,total_ns,mean_ns,p50_ns,p99_ns,min_ns,max_ns ]
-	[ "$(columns bursts)" = device,start_ns,start_from_first_ns,end_ns,end_from_first_ns,dispatch_count,block_count,dram_bytes,is_inside,is_concurrent,op_start_ns,op_start_from_first_ns,op_end_ns,op_end_from_first_ns ]
+	[ "$(columns bursts)" = device,start_ns,start_relative_ns,end_ns,end_relative_ns,dispatch_count,block_count,dram_bytes,is_inside,is_concurrent,op_start_ns,op_start_relative_ns,op_end_ns,op_end_relative_ns ]
 	for section in sampling sm_activity device_work bursts; do
 		"$ROOFLINECTL" report roofline.1 -f csv -s $section | python3 -c "
 import csv, sys

@@ -225,9 +225,9 @@ for row in csv.DictReader(sys.stdin):
 	[[ "$output" != *"Launch roofline"* ]]
 	[[ "$output" != *Atomics* ]]
 	run "$ROOFLINECTL" report "$folder" --section atomics
-	[[ "$output" == *"not counted: rooflinectl record --counters=atomics"* ]]
+	[[ "$output" == *"no launch was counted that has them: record with"* ]]
 	run "$ROOFLINECTL" report "$folder" --section counters
-	[[ "$output" == *"none in this recording"* ]]
+	[[ "$output" == *"no launch was counted that has them: record with"* ]]
 	"$ROOFLINECTL" report "$folder" -f json | python3 -m json.tool >/dev/null
 }
 

@@ -83,7 +83,7 @@ wrong() {
 
 @test "times of a part are those of the whole run, and calls of it are what lies in it" {
 	run -0 "$ROOFLINECTL" report "$recording" --from 3ms --to 3.1ms -f json
-	[ "$(field 'all(3e6 <= g["from_first_ns"] < 3.1e6 for g in j["gaps"])')" = True ]
+	[ "$(field 'all(3e6 <= g["start_relative_ns"] < 3.1e6 for g in j["gaps"])')" = True ]
 	[ "$(field 'sum(c["total_ns"] for c in j["api"]) <= 1e5')" = True ]
 }
 
@@ -172,6 +172,38 @@ wrong() {
 	done
 }
 
+# empty RECORDING SECTION SENTENCE: what the text of that section says
+empty() {
+	run -0 "$ROOFLINECTL" report "$1" -s "$2"
+	[ "$(sed 1d <<<"$output" | tr -s ' \n' ' ' | sed 's/^ //; s/ $//')" = "$3" ] ||
+		{ echo "$1 $2: $output" && return 1; }
+}
+
+@test "an empty section says which of its reasons it is, and what fills it" {
+	cd "$root/tests/recordings"
+	empty streams sampling "nothing was sampled: record with --sample"
+	empty dp_tokens.naive device_work "samples show no work that the device launched itself, in the time that was sampled"
+	empty streams device_graphs "no CUDA graph was launched, and only a graph can launch others"
+	empty graph_chain.graph device_graphs "graphs were recorded node by node, which does not tell who launched them: record with --graphs=both"
+	empty streams counters "no hardware counters were read: record with --counters"
+	empty pitfalls.other_profiler roofline "counters were asked for and could not be read: the counters of this GPU cannot be asked for: CUPTI_ERROR_HARDWARE_BUSY (26); 'rooflinectl doctor' tells what they need"
+	empty torch_train atomics "no launch was counted that has them: record with --counters=atomics, and with --counters-share=100 where the program is short"
+	empty streams memory "the program allocates memory, but that was not recorded: with ROOFLINE_ALLOCATIONS=0, or by an older collector; record it again"
+	empty streams managed_memory "no use of managed memory is seen in what was recorded"
+	empty streams plan "no two changes are known to gain together: see --section advice,rejected"
+	"$ROOFLINECTL" import foreign/linear.json.gz -o "$BATS_TEST_TMPDIR/imported" >/dev/null
+	empty "$BATS_TEST_TMPDIR/imported" power "clocks and power were not read: record with --power (this is imported from PyTorch profiler, whose files do not tell it)"
+}
+
+@test "JSON and CSV say why a section has no row" {
+	run -0 "$ROOFLINECTL" report "$recording" -s memsets,kernels -f json
+	[ "$(field 'j["empty"]')" = "{'memsets': 'no memory was set'}" ]
+	run -0 --separate-stderr "$ROOFLINECTL" report "$recording" -s memsets -f csv
+	[ "$stderr" = "rooflinectl report: note: section memsets is empty: no memory was set" ]
+	run -0 --separate-stderr "$ROOFLINECTL" report "$recording" -s kernels -f csv
+	[ -z "$stderr" ]
+}
+
 @test "rows by a column of theirs" {
 	run -0 "$ROOFLINECTL" report "$recording" -s api --sort count -n 2
 	[[ "${lines[2]}" == "  cudaStreamSynchronize "* && "${lines[3]}" == "  cudaLaunchKernel "* ]] ||
@@ -187,13 +219,13 @@ wrong() {
 	wrong "the text of section devices has an order of its own" --sort wall_ns -s devices
 }
 
-@test "times from the first operation stand beside those of the recording" {
+@test "times relative to the first operation stand beside those of the recording" {
 	run -0 "$ROOFLINECTL" report "$recording" -s gaps -f json
-	[ "$(field 'all(g["from_first_ns"] == g["start_ns"] - j["first_ns"] >= 0 for g in j["gaps"])')" = True ]
-	[ "$(field 'all(g[o][m + "_from_first_ns"] == g[o][m + "_ns"] - j["first_ns"] for g in j["gaps"] for o in ("before", "after") for m in ("start", "end"))')" = True ]
+	[ "$(field 'all(g["start_relative_ns"] == g["start_ns"] - j["first_ns"] >= 0 for g in j["gaps"])')" = True ]
+	[ "$(field 'all(g[o][m + "_relative_ns"] == g[o][m + "_ns"] - j["first_ns"] for g in j["gaps"] for o in ("before", "after") for m in ("start", "end"))')" = True ]
 	run -0 "$ROOFLINECTL" report "$recording" -s devices,processes,memory -f json
-	[ "$(field 'j["devices"][0]["first_from_first_ns"], j["devices"][0]["last_from_first_ns"] == j["devices"][0]["wall_ns"]')" = "(0, True)" ]
-	[ "$(field 'j["processes"][0]["start_from_first_ns"] < 0 and j["processes"][0]["last_from_first_ns"] == j["processes"][0]["last_ns"] - j["first_ns"]')" = True ]
+	[ "$(field 'j["devices"][0]["first_relative_ns"], j["devices"][0]["last_relative_ns"] == j["devices"][0]["wall_ns"]')" = "(0, True)" ]
+	[ "$(field 'j["processes"][0]["start_relative_ns"] < 0 and j["processes"][0]["last_relative_ns"] == j["processes"][0]["last_ns"] - j["first_ns"]')" = True ]
 }
 
 @test "a wider terminal has longer lines, with names that are not cut" {

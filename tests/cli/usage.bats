@@ -26,6 +26,15 @@ setup() {
 	wrong --nosuch
 }
 
+@test "a command is found by the name that other tools give it, and an option is not taken for one that has nothing of it" {
+	wrong diff one two
+	[[ "$stderr" == "rooflinectl: no command 'diff', did you mean 'compare'?; "* ]]
+	wrong report --gaps
+	[[ "$stderr" == "rooflinectl report: unrecognized option '--gaps'; "* ]]
+	wrong report --formt text
+	[[ "$stderr" == *"did you mean '--format'?"* ]]
+}
+
 @test "an unknown option of every command" {
 	for command in analyze record report advise whatif verify plot workloads ceilings doctor demo; do
 		wrong "$command" --nosuch

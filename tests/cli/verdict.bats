@@ -72,23 +72,6 @@ holds() {
 	holds "(j['plan'][0]['strategy'], j['plan'][0]['speedup']) == (j['advice'][0]['strategy'], j['advice'][0]['speedup'])"
 }
 
-@test "no recording is a dead end: there is a command, or kernels are at their roof" {
-	for name in $(recording_names); do
-		"$ROOFLINECTL" report --format json "$recordings/$name" >report.json
-		python3 - "$name" <<-'END'
-			import json, sys
-			j = json.load(open("report.json"))
-			assert j["verdict"]["limit"] and j["verdict"]["change"], sys.argv[1]
-			assert j["next"] or "of a roof" in j["verdict"]["change"], sys.argv[1]
-			assert bool(j["advice"]) == any(n["id"] == "check" for n in j["next"]), sys.argv[1]
-			for n in j["next"]:
-			    print(n["command"])
-		END
-	done >commands
-	[ "$(wc -l <commands)" -gt 100 ]
-	bash -n commands
-}
-
 @test "a command that is read from recordings does run" {
 	unpacked graph_chain.naive "it's a folder"
 	unpacked conditional_if.conditional "and \$another"
@@ -255,8 +238,6 @@ for step, what_if in zip(plan, told):
 }
 
 @test "idle time in which samples show work that the device launched is told as such" {
-	for name in $(recording_names); do
-		"$ROOFLINECTL" report --section verdict "$recordings/$name" | tr -s '\n ' ' '
-	done >verdicts
-	grep -q "samples show work that the device launched for [0-9.]*% of the time" verdicts
+	run -0 "$ROOFLINECTL" report --section verdict "$recordings/device_graph.tail"
+	[[ "$(tr -s '\n ' ' ' <<<"$output")" =~ "samples show work that the device launched for "[0-9.]+"% of the time" ]]
 }

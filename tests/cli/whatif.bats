@@ -194,7 +194,7 @@ print([(a['speedup'], a['low'], a['high']) for a in json.load(sys.stdin)['advice
 # ask FOLDER STRATEGY...: of each recording, what these bring together, in a file of its own
 ask() {
 	mkdir "$1"
-	recording_names | xargs -P "$(nproc)" -I '{}' sh -c '
+	recording_names | each_or_third | xargs -P "$(nproc)" -I '{}' sh -c '
 		recording=$1 answer=$2/$1.json
 		shift 2
 		"$ROOFLINECTL" whatif --format json "$@" "$recordings/$recording" >"$answer" 2>&1 && exit
@@ -208,13 +208,14 @@ ask() {
 	python3 -c "
 import glob, json
 answers = [json.load(open(name)) for name in glob.glob('there/*') + glob.glob('back/*')]
-assert len(answers) > 150, len(answers)
+assert len(answers) > 50, len(answers)
 for a in answers:
     for of in [a, a['place']] + a['strategies'] + [s['place'] for s in a['strategies']]:
         if of['speedup'] is not None:
             assert of['low'] <= of['speedup'] <= of['high'] < 40, (a['recording'], of)
-            # the launch of a graph waits for the one before it: kernels that overlap the next one do so no more between graphs
-            least = 0.7 if any(name in a['recording'] for name in ('dependent_launch.dependent', 'nccl_bucketed.buckets')) else 0.95
+            # the launch of a graph waits for the one before it: kernels that overlap the next one do so no more between graphs,
+            # nor do copies of one GPU what the other one does
+            least = 0.7 if any(name in a['recording'] for name in ('dependent_launch.dependent', 'nccl_bucketed.buckets', 'p2p_overlap.naive')) else 0.95
             assert of['speedup'] > least and of['after_ns'] > 0, (a['recording'], of)
     assert (a['speedup'] is None) == all(s['refusal'] for s in a['strategies']), a['recording']
 "

@@ -44,6 +44,7 @@ each_command() {
 	$do import -o made "$given/nsys.sqlite"
 	$do import -o made "$given/kineto.json"
 	$do import -o made "$given/nsys.sqlite" "$given/ncu.csv"
+	$do import -o made "$recordings"/foreign/rocprofv3/4711_*.csv
 	$do pack -o made.roofline "$given/folder"
 	$do unpack -o made "$naive"
 	$do ceilings --show "${ceilings[0]}"

@@ -117,6 +117,9 @@ def put_imported(seeds, scratch):
             if made.returncode == 0 and os.path.exists(path):
                 seeds.put("imported", "%s.%s" % (name, kind), read(path)[:65536])
                 os.remove(path)
+    folder = os.path.join(ROOT, "tests/recordings/foreign/rocprofv3")
+    for name in sorted(os.listdir(folder)):
+        seeds.put("imported", name, read(os.path.join(folder, name)))
 
 
 def put_trials(seeds):

@@ -59,9 +59,12 @@ for set in $(rows COUNTER_SET include/roofline/metrics.h) $(rows SAMPLE_SET incl
 done | verdict "record --help and the variables name each set"
 
 ceilings=$(rows CEILING include/roofline/ceilings.h)
+# Those that no file which is shipped has yet stand in the row of their program.
 same "ceilings" "$ceilings" docs/commands/ceilings.md "$(sed -n '/^<!-- run: rooflinectl ceilings/,/^<!-- end/p' \
-	docs/commands/ceilings.md | sed -nE 's/^  ([a-z0-9_]+)(\[[0-9]+\])?  +([0-9]|skipped:).*/\1/p')" |
-	verdict "docs/commands/ceilings.md shows each ceiling"
+	docs/commands/ceilings.md | sed -nE 's/^  ([a-z0-9_]+)(\[[0-9]+\])?  +([0-9]|skipped:).*/\1/p'
+	sed -n '/^| program |/,/^$/p' docs/commands/ceilings.md | grep -oE '`[a-z0-9_]+`' | tr -d '`' |
+		grep -xF "$ceilings")" |
+	verdict "docs/commands/ceilings.md shows each ceiling, or names it"
 for program in $(rows PROGRAM include/roofline/ceilings.h); do
 	for name in $(rows CEILING include/roofline/ceilings.h | paste - <(rows CEILING include/roofline/ceilings.h 2) |
 		awk -v program="$program" '$2 == program { print $1 }'); do
@@ -77,9 +80,14 @@ for chart in $charts; do
 done | verdict "each chart has its script in plots/"
 for script in plots/*.gp; do
 	name=$(basename "$script" .gp)
-	grep -qx "$name" <<<"$charts" || grep -q "\b$name\.gp" plots/*.gp analyzer/charts/*.c analyzer/cmd/plot.c ||
+	grep -qx "$name" <<<"$charts" || grep -q "\b$name\.gp" plots/*.gp analyzer/charts/*.c analyzer/charts/*/*.c analyzer/cmd/plot.c ||
 		echo "$script is no chart's, and nothing loads it"
 done | verdict "each script in plots/ is a chart's, or loaded by one"
+
+for module in $(sed -n "/<<-'END'/,/END\$/p" tests/lint/modules.sh | sed -n 's/^[[:space:]]*\([a-z/]*\) .*|.*|.*/\1/p' |
+	sed 's/^analyzer.//' | cut -d/ -f1 | sort -u); do
+	grep -q "class=\"name\".*\b$module/" docs/images/architecture.svg || echo "docs/images/architecture.svg has no $module/"
+done | verdict "the picture of the modules has each of them"
 
 rules=$(rows RULE analyzer/advice/rules/rules.h)
 table "rules" RULE analyzer/advice/rules/rules.h 1 docs/commands/report.md '| id |'

@@ -11,7 +11,7 @@ modules() {
 		include             | roofline/ |
 		collector           | roofline/ OWN |
 		try                 | roofline/try.h OWN |
-		workloads/ceilings  | roofline/ceilings.h cuda_check.cuh OWN |
+		workloads/ceilings  | roofline/ceilings.h cuda_check.cuh dynamic_library.cuh OWN |
 		workloads           | roofline/ranks.h OWN |
 		analyzer/base       | base/ | print exit
 		analyzer/trace      | base/ trace/ roofline/ | print exit
@@ -25,12 +25,12 @@ modules() {
 		analyzer/trial      | base/ trial/ roofline/try.h | print exit
 		analyzer/output     | base/ trace/profile.h analysis/ whatif/ advice/ summary/ trial/ output/ roofline/metrics.h roofline/ceilings.h | exit rows
 		analyzer/charts     | base/ trace/profile.h analysis/ whatif/ advice/ tune/ output/points.h charts/ roofline/metrics.h roofline/ceilings.h | exit rows
-		analyzer/html       | base/ trace/profile.h analysis/ whatif/ advice/ output/outputs.h output/compare.h charts/raster.h charts/strip.h charts/chart_strips.h charts/chart_colors.h html/ | print exit rows
+		analyzer/html       | base/ trace/profile.h analysis/ whatif/ advice/ output/outputs.h output/compare.h charts/timelines/raster.h charts/timelines/strip.h charts/timelines/chart_strips.h charts/chart_colors.h html/ | print exit rows
 		analyzer/exchange/import | base/ trace/ exchange/import/ roofline/ | print exit
 		analyzer/exchange/export | base/ trace/profile.h analysis/ exchange/export/ | print exit rows
 		analyzer/live       | base/ trace/ roofline/ live/ | print exit
 		analyzer/cmd        | base/ trace/ analysis/ replay/ techniques/ whatif/ advice/ tune/ trial/ summary/ output/ charts/ html/ exchange/ live/ cmd/ roofline/ workloads/workloads.h |
-		analyzer/main.c     | cmd/commands.h cmd/usage.h base/format.h |
+		analyzer/main.c     | cmd/commands.h cmd/pager.h cmd/usage.h base/format.h |
 	END
 }
 

@@ -112,7 +112,8 @@ class Browser:
 
     def press(self, key):
         text = {"text": key} if len(key) == 1 else {"text": "\r"} if key == "Enter" else {}
-        codes = {"Enter": 13, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Tab": 9}
+        codes = {"Enter": 13, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Tab": 9,
+                 "Escape": 27}
         code = {"windowsVirtualKeyCode": codes[key]} if key in codes else {}
         self.call("Input.dispatchKeyEvent", type="keyDown", key=key, **text, **code)
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key, **code)

@@ -34,6 +34,8 @@ def main():
             browser.press(letter)
         result["found"] = browser.evaluate("document.querySelector('#kernels .count').textContent")
         result["titleAtEnd"] = browser.evaluate("document.title")
+        browser.emulate(400, 800, False)
+        result["beyond"] = browser.evaluate("document.documentElement.scrollWidth - window.innerWidth")
         for key, what in COUNTS:
             result[key] = browser.evaluate(f"document.querySelectorAll({json.dumps(what)}).length")
         result["complaints"] = browser.complaints()

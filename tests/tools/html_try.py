@@ -74,6 +74,11 @@ def type_into(browser, box, text):
         browser.press(letter)
 
 
+def clear(browser, box):
+    browser.evaluate(f"{{ const box = document.querySelector('#{box} input'); box.value = '';"
+                     " box.dispatchEvent(new Event('input')); }")
+
+
 def tables(browser):
     result = {"kernels": browser.evaluate(ROWS % ("kernels", 0))}
     browser.evaluate("document.querySelector('#kernels th button').click()")
@@ -82,8 +87,7 @@ def tables(browser):
     type_into(browser, "gaps", "module")
     result["found"] = browser.evaluate("document.querySelector('#gaps .count').textContent")
     if not browser.evaluate("document.querySelector('#gaps tbody tr') !== null"):  # none has the word
-        browser.evaluate("{ const box = document.querySelector('#gaps input'); box.value = '';"
-                         " box.dispatchEvent(new Event('input')); }")
+        clear(browser, "gaps")
     browser.evaluate("document.querySelector('#gaps tbody tr:last-child').focus()")
     browser.press("Enter")
     settle(browser)
@@ -103,6 +107,56 @@ def roofline(browser):
             "tip": browser.evaluate("document.getElementById('tip').textContent")}
 
 
+HAS_FOCUS = "document.activeElement && document.activeElement.matches('%s')"
+DIALOG = "!!document.querySelector('dialog[open]')"
+
+
+def keys(browser):
+    """The dialog of keys: by ? and by its button, closed by Escape; not where something is typed."""
+    browser.evaluate(f"{CANVAS}.focus()")
+    browser.press("?")
+    result = {"open": browser.evaluate(DIALOG), "hasFocus": browser.evaluate(HAS_FOCUS % "dialog *"),
+              "name": browser.evaluate("document.getElementById(document.querySelector('dialog')"
+                                       ".getAttribute('aria-labelledby')).textContent"),
+              "shown": browser.evaluate("[...document.querySelectorAll('dialog kbd')]"
+                                        ".map((key) => key.textContent)")}
+    browser.press("Tab")
+    result["staysInside"] = not browser.evaluate(HAS_FOCUS % "main *")
+    browser.press("Escape")
+    result["closed"] = not browser.evaluate(DIALOG)
+    result["focusIsBack"] = browser.evaluate(HAS_FOCUS % "canvas.timeline")
+    clear(browser, "gaps")
+    type_into(browser, "gaps", "?")
+    typed = browser.evaluate("document.querySelector('#gaps input').value")
+    result["typed"] = [typed, browser.evaluate(DIALOG)]
+    clear(browser, "gaps")
+    browser.evaluate("document.querySelector('.keysbutton').click()")
+    result["byButton"] = browser.evaluate(DIALOG)
+    browser.press("Escape")
+    return result
+
+
+def moments(browser):
+    """Heads and cells of the tables that were folded."""
+    return browser.evaluate("""[...document.querySelectorAll('#details table')].map((table) => ({
+        caption: table.getAttribute('aria-label'),
+        texts: [...table.querySelectorAll('th, tbody tr:first-child td, .upright td')]
+            .map((cell) => cell.textContent)
+        }))""")
+
+
+WIDTH = "document.documentElement.scrollWidth - window.innerWidth"
+SMALLEST_TEXT = """Math.min(...[...document.querySelectorAll('svg.plane text')]
+    .map((text) => text.getBoundingClientRect()).map(({width, height}) => Math.min(width, height)), 99)"""
+
+
+def narrow(browser):
+    """Nothing is wider than a telephone, and figures in pictures are no smaller than beside them."""
+    browser.emulate(400, 800, False)
+    settle(browser)
+    return {"beyond": browser.evaluate(WIDTH), "smallestText": browser.evaluate(SMALLEST_TEXT)}
+
+
 def main():
     with Browser(is_dark="dark" in sys.argv[2:]) as browser:
         browser.open(sys.argv[1])
@@ -116,8 +170,13 @@ def main():
         }
         browser.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
         settle(browser)
+        result["keys"] = keys(browser)
+        result["moments"] = moments(browser)
         result["opened"] = browser.evaluate("document.querySelectorAll('#details table').length")
         result["titleAtEnd"] = browser.evaluate("document.title")
+        result["narrow"] = narrow(browser)
+        result["nameless"] = browser.evaluate(
+            "[...document.querySelectorAll('button, a')].filter((each) => !each.textContent.trim()).length")
         for key, what in (("strange", "img, b > *, svg:not(.plane)"), ("scripts", "script:not([type])"),
                           ("errors", ".error")):
             result[key] = browser.evaluate(f"document.querySelectorAll({json.dumps(what)}).length")

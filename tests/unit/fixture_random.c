@@ -163,8 +163,9 @@ static void launch_graph(struct world *world, uint32_t thread)
 
 	for (uint64_t nodes = 1 + random_below(&world->random, NODES_MOST); nodes > 0; nodes--) {
 		add_op(world, random_hits(&world->random, 70) ? stream : other, call, start);
-		world->b->ops[world->b->profile.op_count - 1].graph = 1;
-		world->b->ops[world->b->profile.op_count - 1].graph_node = nodes;
+		builder_ids(world->b, &world->b->ops[world->b->profile.op_count - 1])->graph = 1;
+		builder_ids(world->b, &world->b->ops[world->b->profile.op_count - 1])->graph_node =
+			nodes;
 	}
 }
 

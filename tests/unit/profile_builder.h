@@ -30,6 +30,7 @@ struct builder {
 	struct profile_memset memsets[BUILDER_ROOM];
 	struct profile_graph_launch graph_launches[BUILDER_ROOM];
 	struct profile_op ops[BUILDER_ROOM];
+	struct profile_op_ids op_ids[BUILDER_ROOM];
 	struct profile_call calls[BUILDER_ROOM];
 	struct profile_range ranges[BUILDER_ROOM];
 	struct profile_overhead overheads[BUILDER_ROOM];
@@ -163,9 +164,16 @@ static inline struct profile_op *builder_op(struct builder *b, uint8_t kind, uin
 					.call = call,
 					.device = (uint16_t)b->streams[stream].device,
 					.kind = kind};
-	if (call != PROFILE_NONE)
-		b->ops[i].correlation = b->calls[call].correlation;
+	b->op_ids[i] = (struct profile_op_ids){
+		.correlation = call == PROFILE_NONE ? 0 : b->calls[call].correlation};
 	return &b->ops[i];
+}
+
+/* What CUPTI calls an operation, to be changed: from then on of all of them. */
+static inline struct profile_op_ids *builder_ids(struct builder *b, const struct profile_op *op)
+{
+	b->profile.op_ids = b->op_ids;
+	return &b->op_ids[op - b->ops];
 }
 
 /* The signature of that name and grid. */
@@ -375,6 +383,24 @@ static inline int builder_compare_ops(const void *left, const void *right)
 	return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
 }
 
+static inline void builder_sort_ops(struct builder *b)
+{
+	static struct {
+		struct profile_op op;
+		struct profile_op_ids ids;
+	} both[BUILDER_ROOM];
+
+	for (size_t i = 0; i < b->profile.op_count; i++) {
+		both[i].op = b->ops[i];
+		both[i].ids = b->op_ids[i];
+	}
+	qsort(both, b->profile.op_count, sizeof(*both), builder_compare_ops);
+	for (size_t i = 0; i < b->profile.op_count; i++) {
+		b->ops[i] = both[i].op;
+		b->op_ids[i] = both[i].ids;
+	}
+}
+
 static inline int builder_compare_calls(const void *left, const void *right)
 {
 	const struct profile_call *a = left, *b = right;
@@ -441,7 +467,7 @@ static inline void builder_sort_samples(struct builder *b)
 static inline const struct profile *builder_finish(struct builder *b)
 {
 	builder_sort_calls(b);
-	qsort(b->ops, b->profile.op_count, sizeof(*b->ops), builder_compare_ops);
+	builder_sort_ops(b);
 	qsort(b->counters, b->profile.counter_count, sizeof(*b->counters),
 	      builder_compare_counters);
 	builder_sort_samples(b);

@@ -339,7 +339,8 @@ static void test_nodes(void **state)
 	begin_with_memory(&story);
 	for (uint32_t i = 0; i < 4; i++) {
 		LAUNCH(&story, add_name, i % 2 ? B : A, C);
-		story.b->ops[i].graph_node = (uint64_t[]){2001, 1002, 1, 9}[i];
+		builder_ids(story.b, &story.b->ops[i])->graph_node =
+			(uint64_t[]){2001, 1002, 1, 9}[i];
 		story.givens[i].is_node = true;
 		story.givens[i].subject = (uint64_t[]){1, 2, 2, 1}[i];
 	}

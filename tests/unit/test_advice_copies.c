@@ -177,6 +177,9 @@ static struct builder *exchange(uint64_t bytes_in, bool is_waiting, int64_t kern
 			builder_call(b, 0, "cudaMemcpyAsync", CALL_COPY, now_ns, now_ns + 2000);
 
 		builder_copy(b, 0, out, now_ns + 3000, now_ns + 100000, call);
+		if (is_waiting)
+			builder_call(b, 0, "cudaStreamSynchronize", CALL_SYNC, now_ns + 2500,
+				     now_ns + 103000);
 		call = builder_call(b, 0, "cudaMemcpyAsync", CALL_COPY, in_ns, in_ns + 2000);
 		builder_copy(b, 1, in, in_ns + 3000, in_ns + 100000, call);
 		call = builder_launch(b, 0, in_ns + 3000, in_ns + 6000);

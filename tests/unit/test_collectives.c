@@ -178,8 +178,8 @@ static void a_collective_in_a_graph_waits_as_well(void **state)
 	struct collectives *all;
 
 	(void)state;
-	collective(b, 0, reduce, 100, 1000)->graph = 5;
-	collective(b, 1, reduce, 600, 1000)->graph = 7;
+	builder_ids(b, collective(b, 0, reduce, 100, 1000))->graph = 5;
+	builder_ids(b, collective(b, 1, reduce, 600, 1000))->graph = 7;
 	all = build(b);
 	expect_wait(all, 0, 500);
 	assert_true(all->items[0].is_in_graph);

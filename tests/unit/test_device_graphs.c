@@ -16,10 +16,10 @@ static void launch(struct builder *b, uint32_t stream, uint32_t launcher, uint32
 {
 	struct profile_op *op = builder_graph(b, stream, mode, start_ns, end_ns, PROFILE_NONE);
 
-	op->graph = graph;
+	builder_ids(b, op)->graph = graph;
 	b->graph_launches[op->detail].launcher_graph = launcher;
 	if (mode == LAUNCH_BY_HOST)
-		op->correlation = (uint32_t)b->profile.op_count;
+		builder_ids(b, op)->correlation = (uint32_t)b->profile.op_count;
 }
 
 static struct device_graphs *build(struct builder *b)

@@ -234,7 +234,7 @@ static void nodes_of_a_graph_of_the_host_are_no_bursts(void **state)
 	struct device_work *found;
 
 	(void)state;
-	builder_graph(b, 0, LAUNCH_BY_HOST, 2000, 30000, PROFILE_NONE)->graph = 7;
+	builder_ids(b, builder_graph(b, 0, LAUNCH_BY_HOST, 2000, 30000, PROFILE_NONE))->graph = 7;
 	device_kernel(b, 0, 2, 5);
 	device_kernel(b, 0, 10, 14);
 	device_kernel(b, 0, 20, 24);
@@ -250,7 +250,7 @@ static void a_graph_of_the_device_owns_its_bursts_whatever_else_runs(void **stat
 		struct device_work *found;
 
 		kernel(b, "scheduler", 1, 2000, 40000);
-		builder_graph(b, 0, mode, 10000, 22000, PROFILE_NONE)->graph = 7;
+		builder_ids(b, builder_graph(b, 0, mode, 10000, 22000, PROFILE_NONE))->graph = 7;
 		kernel(b, "tiny", 1, 15500, 40000); /* began later */
 		device_kernel(b, 0, 10, 14);	    /* with the graph itself */
 		device_kernel(b, 0, 18, 20);
@@ -344,8 +344,8 @@ static void nodes_of_one_launch_of_a_graph_are_one_launch(void **state)
 		struct profile_op *op =
 			kernel(b, i % 2 ? "first" : "second", 1, 2000 + 1000 * i, 2900 + 1000 * i);
 
-		op->graph = 7;
-		op->correlation = 1 + (uint32_t)i / 2;
+		builder_ids(b, op)->graph = 7;
+		builder_ids(b, op)->correlation = 1 + (uint32_t)i / 2;
 	}
 	device_kernel(b, 0, 10, 14);
 	found = build(b);

@@ -46,6 +46,9 @@ static void test_sizes(void **state)
 	assert_string_equal(format_count(UINT64_MAX).text, "18,446,744,073,709,551,615");
 	assert_string_equal(format_percent(1, 8).text, "12.5%");
 	assert_string_equal(format_percent(1, 0).text, "-");
+	assert_string_equal(format_speedup(3.912).text, "3.91x");
+	assert_string_equal(format_speedup(127.6).text, "128x");
+	assert_string_equal(format_speedup(0).text, "-");
 	assert_string_equal(format_cuda_version(13010).text, "13.1");
 }
 

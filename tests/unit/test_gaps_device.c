@@ -141,8 +141,8 @@ static void test_graph_nodes(void **state)
 		struct profile_op *op =
 			builder_kernel(b, 0, "n", (int64_t)i * 20, (int64_t)i * 20 + 10, call);
 
-		op->graph = 7;
-		op->graph_node = i + 1;
+		builder_ids(b, op)->graph = 7;
+		builder_ids(b, op)->graph_node = i + 1;
 	}
 	gaps_expect(b, GAP_DEVICE, 20, -1);
 }
@@ -159,11 +159,11 @@ static struct builder *copied_in_graph(uint32_t kind, uint32_t memory, bool is_c
 	struct profile_op *op =
 		builder_kernel(b, 0, "n", is_copy_first ? 30 : 0, is_copy_first ? 40 : 10, call);
 
-	op->graph = 7;
-	op->graph_node = 1;
+	builder_ids(b, op)->graph = 7;
+	builder_ids(b, op)->graph_node = 1;
 	op = builder_copy(b, 0, copy, is_copy_first ? 0 : 30, is_copy_first ? 10 : 40, call);
-	op->graph = 7;
-	op->graph_node = 2;
+	builder_ids(b, op)->graph = 7;
+	builder_ids(b, op)->graph_node = 2;
 	return b;
 }
 
@@ -246,8 +246,8 @@ static void test_graph_launches_apart(void **state)
 					     i * 1000 - 100, i * 1000 - 50);
 		struct profile_op *op = builder_kernel(b, 0, "n", i * 1000, i * 1000 + 100, call);
 
-		op->graph = 7;
-		op->graph_node = 1;
+		builder_ids(b, op)->graph = 7;
+		builder_ids(b, op)->graph_node = 1;
 	}
 	gaps_expect(b, GAP_HOST, 800, GAP_LAUNCH, 100, -1);
 }
@@ -260,14 +260,14 @@ static void test_conditional_body(void **state)
 
 	(void)state;
 	op = builder_kernel(b, 0, "n", 0, 10, call);
-	op->graph = 7;
-	op->graph_node = 1;
+	builder_ids(b, op)->graph = 7;
+	builder_ids(b, op)->graph_node = 1;
 	op = builder_kernel(b, 0, "n", 30, 40, PROFILE_NONE); /* correlation 0 */
-	op->graph = 7;
-	op->graph_node = 2;
+	builder_ids(b, op)->graph = 7;
+	builder_ids(b, op)->graph_node = 2;
 	op = builder_kernel(b, 0, "n", 90, 100, PROFILE_NONE);
-	op->graph = 8; /* nothing tells who launched this one */
-	op->graph_node = 3;
+	builder_ids(b, op)->graph = 8; /* nothing tells who launched this one */
+	builder_ids(b, op)->graph_node = 3;
 	gaps_expect(b, GAP_DEVICE, 20, GAP_UNKNOWN, 50, -1);
 }
 
@@ -281,8 +281,8 @@ static void test_body_comes_first(void **state)
 	/* no operation names this launch */
 	builder_call(b, 0, "cudaGraphLaunch", CALL_GRAPH_LAUNCH, 2000, 2500);
 	op = builder_kernel(b, 0, "n", 3000, 4000, PROFILE_NONE);
-	op->graph = 7;
-	op->graph_node = 1;
+	builder_ids(b, op)->graph = 7;
+	builder_ids(b, op)->graph_node = 1;
 	gaps_expect(b, GAP_HOST, 1000, GAP_LAUNCH, 1000, -1);
 }
 

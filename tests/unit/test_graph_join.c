@@ -19,9 +19,9 @@ static void launch_nodes(struct builder *b, uint32_t stream, uint32_t graph, uin
 		struct profile_op *op = builder_kernel(b, stream, names[i], start_ns + 10 * i,
 						       start_ns + 10 * i + 5, PROFILE_NONE);
 
-		op->graph = graph;
-		op->graph_node = 100 * graph + i + 1;
-		op->correlation = correlation;
+		builder_ids(b, op)->graph = graph;
+		builder_ids(b, op)->graph_node = 100 * graph + i + 1;
+		builder_ids(b, op)->correlation = correlation;
 	}
 }
 
@@ -32,8 +32,8 @@ static void launch_graph(struct builder *b, uint32_t stream, uint32_t graph, uin
 	struct profile_op *op =
 		builder_graph(b, stream, mode, start_ns, start_ns + 15, PROFILE_NONE);
 
-	op->graph = graph;
-	op->correlation = correlation;
+	builder_ids(b, op)->graph = graph;
+	builder_ids(b, op)->correlation = correlation;
 }
 
 static struct graph_join *join_runs(struct builder *first, struct builder *second)
@@ -251,7 +251,8 @@ static void test_no_launch(void **state)
 	struct graph_join *join;
 
 	(void)state;
-	builder_kernel(first, 0, "a", 10, 20, PROFILE_NONE)->correlation = 5; /* in no graph */
+	builder_ids(first, builder_kernel(first, 0, "a", 10, 20, PROFILE_NONE))->correlation =
+		5;					  /* in no graph */
 	launch_nodes(first, 0, 5, 0, 1000, "body", NULL); /* of a conditional node */
 	launch_graph(second, 0, 5, 0, 2, 1000);
 	join = join_runs(first, second);

@@ -82,6 +82,27 @@ static void test_range(void **state)
 	       "copy to the device, add, copy to the host, 10 times from 0 ns on, in NVTX range 'run'");
 }
 
+/* One of the operators around the call of a kernel is the innermost; several kernels of it are told once. */
+static void test_operators(void **state)
+{
+	static const char *const names[] = {"gemm", "reduce", "relu"};
+	struct builder *b = loop(names, 3);
+	size_t count = 0;
+
+	(void)state;
+	for (int64_t i = 0; i < LOOPS; i++) {
+		int64_t now = 5000 + i * LOOP_NS;
+
+		builder_range(b, 0, "aten::linear", now + 4000, now + 11000);
+		builder_range(b, 0, "aten::addmm", now + 4500, now + 10800);
+		builder_range(b, 0, "my part", now + 14000, now + 16000);
+		count += 3;
+	}
+	b->threads[0].range_count = count;
+	expect(b, 512,
+	       "copy to the device, aten::addmm (gemm), relu and more, 10 times from 0 ns on");
+}
+
 #define SENTENCE(text, function)                 \
 	{                                        \
 		text, function, NULL, NULL, NULL \
@@ -93,6 +114,8 @@ int main(void)
 		SENTENCE("a loop is named by what it submits, each once, and three at most",
 			 test_names),
 		SENTENCE("and by the innermost range that holds all of it", test_range),
+		SENTENCE("a kernel is told with the operator of PyTorch that launched it, once",
+			 test_operators),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

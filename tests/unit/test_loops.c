@@ -625,7 +625,8 @@ static void launch_graph(struct host *host, uint32_t graph)
 {
 	uint32_t by = call(host, "cudaGraphLaunch", CALL_GRAPH_LAUNCH);
 
-	builder_graph(host->b, 0, 0, host->now_ns, host->now_ns + 10, by)->graph = graph;
+	builder_ids(host->b, builder_graph(host->b, 0, 0, host->now_ns, host->now_ns + 10, by))
+		->graph = graph;
 }
 
 static void expect_graphs(struct host *host, size_t period, bool is_exact)

@@ -152,10 +152,10 @@ static void test_graph_again(void **state)
 		uint32_t call = builder_call(b, 0, "cudaGraphLaunch", CALL_GRAPH_LAUNCH, i * 10,
 					     i * 10 + 5);
 
-		builder_kernel(b, branch, "short", 1000 * i, 1000 * i + 100, call)->graph =
-			graphs[i];
-		builder_kernel(b, 0, "long", 1000 * i + 10, 1000 * i + 500, call)->graph =
-			graphs[i];
+		builder_ids(b, builder_kernel(b, branch, "short", 1000 * i, 1000 * i + 100, call))
+			->graph = graphs[i];
+		builder_ids(b, builder_kernel(b, 0, "long", 1000 * i + 10, 1000 * i + 500, call))
+			->graph = graphs[i];
 	}
 	builder_kernel(b, branch, "after", 3000, 3100, builder_launch(b, 0, 30, 35));
 	model = build(b);
@@ -218,7 +218,7 @@ static void test_awaited_of_many(void **state)
 	struct model *model;
 
 	(void)state;
-	for (int64_t i = 0; i < 2 * MODEL_BLOCK; i++) {
+	for (int64_t i = 0; i < 2 * MARKS_BLOCK; i++) {
 		kernel(b, 0, 0, 100 + 100 * i, 150 + 100 * i);
 		if (i % 3 == 0)
 			builder_call(b, 0, "cudaDeviceSynchronize", CALL_SYNC, 110 + 100 * i,

@@ -139,7 +139,8 @@ static struct builder *calling_back(int count, int64_t gap_ns, bool is_streamed,
 		call(b, 0, is_streamed ? "cudaLaunchKernel" : "cudaGraphLaunch",
 		     is_streamed ? CALL_LAUNCH : CALL_GRAPH_LAUNCH, 0);
 		launch = (uint32_t)b->profile.call_count - 1;
-		builder_kernel(b, 0, "k", start_ns, start_ns + 30000, launch)->graph = !is_streamed;
+		builder_ids(b, builder_kernel(b, 0, "k", start_ns, start_ns + 30000, launch))
+			->graph = !is_streamed;
 	}
 	return b;
 }
@@ -228,8 +229,8 @@ static void launch_graph(struct builder *b, uint32_t graph)
 	struct profile_op *op = builder_kernel(b, 0, "node", start_ns, start_ns + 10,
 					       (uint32_t)b->profile.call_count - 1);
 
-	op->graph = graph;
-	op->graph_node = 1;
+	builder_ids(b, op)->graph = graph;
+	builder_ids(b, op)->graph_node = 1;
 }
 
 static struct builder *graphs(struct made made)
@@ -745,12 +746,13 @@ static struct builder *fire(int count)
 {
 	struct builder *b = busy(1, 1);
 
-	builder_graph(b, 0, LAUNCH_BY_HOST, 1000, 90000000, PROFILE_NONE)->graph = 5;
+	builder_ids(b, builder_graph(b, 0, LAUNCH_BY_HOST, 1000, 90000000, PROFILE_NONE))->graph =
+		5;
 	for (int i = 0; i < count; i++) {
 		struct profile_op *op = builder_graph(b, 0, LAUNCH_FIRE_AND_FORGET, 2000 + 1000 * i,
 						      2500 + 1000 * i, PROFILE_NONE);
 
-		op->graph = 100 + (uint32_t)i;
+		builder_ids(b, op)->graph = 100 + (uint32_t)i;
 		b->graph_launches[op->detail].launcher_graph = 5;
 	}
 	return b;

@@ -89,9 +89,9 @@ static void test_ops(void **state)
 		assert_int_equal(op->start_ns, expected[i].start_ns);
 		assert_int_equal(op->kind, expected[i].kind);
 		assert_int_equal(profile->streams[op->stream].stream, expected[i].stream);
-		assert_int_equal(op->graph, expected[i].graph);
+		assert_int_equal(profile_op_graph(profile, op), expected[i].graph);
 	}
-	assert_int_equal(profile->ops[1].graph_node, 77);
+	assert_int_equal(profile_op_node(profile, &profile->ops[1]), 77);
 	assert_int_equal(profile->copies[0].bytes, 4096);
 	assert_int_equal(profile->copies[0].kind, 1);
 	assert_int_equal(profile->copies[0].src_memory, 2);
@@ -374,7 +374,7 @@ static void test_arguments(void **state)
 	const struct profile_given *node = profile_given_to(profile, &profile->ops[1]);
 	const struct profile_argument_set *set = &profile->argument_sets[node->set];
 
-	assert_int_equal(profile->ops[1].graph_node, 77);
+	assert_int_equal(profile_op_node(profile, &profile->ops[1]), 77);
 	assert_int_equal(launched->others, 7);
 	assert_int_equal(profile->argument_sets[launched->set].count, 0);
 	assert_true(profile->argument_sets[launched->set].is_whole);

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "fixture_profile.h"
+#include "fixture_two_gpus.h"
 #include "profile_builder.h"
 #include "replay/model.h"
 
@@ -235,8 +236,9 @@ static void test_graph(void **state)
 	(void)state;
 	begin(&story);
 	launch = call(&story, "cudaGraphLaunch", CALL_GRAPH_LAUNCH);
-	builder_kernel(story.b, 0, "short", 100, 200, launch)->graph = 4;
-	builder_kernel(story.b, 3, "long", 110, 290, launch)->graph = 4; /* a branch */
+	builder_ids(story.b, builder_kernel(story.b, 0, "short", 100, 200, launch))->graph = 4;
+	builder_ids(story.b, builder_kernel(story.b, 3, "long", 110, 290, launch))->graph =
+		4; /* a branch */
 	record(&story, 0, EVENT);
 	wait_for(&story, 1, EVENT);
 	kernel(&story, 1, 300, 400);
@@ -256,8 +258,8 @@ static void test_graph_waits(void **state)
 	record(&story, 0, EVENT);
 	wait_for(&story, 1, EVENT);
 	launch = call(&story, "cudaGraphLaunch", CALL_GRAPH_LAUNCH);
-	builder_kernel(story.b, 3, "branch", 300, 310, launch)->graph = 4;
-	builder_kernel(story.b, 1, "branch", 305, 320, launch)->graph = 4;
+	builder_ids(story.b, builder_kernel(story.b, 3, "branch", 300, 310, launch))->graph = 4;
+	builder_ids(story.b, builder_kernel(story.b, 1, "branch", 305, 320, launch))->graph = 4;
 	assert_int_equal(build(&story)[1], 0);
 	end(&story);
 }
@@ -310,6 +312,24 @@ static void test_recording(void **state)
 	profile_free(profile);
 }
 
+/* Threads of one GPU record events in streams of the other one, and the context that was current is told, not the stream's:
+ * taken for its, it would be a stream that nothing ran in. */
+static void test_other_context(void **state)
+{
+	struct two_gpus two;
+	const struct profile *profile;
+
+	(void)state;
+	two_gpus_open(&two, "p2p_overlap.naive");
+	profile = two.report->profile;
+	assert_true(profile->event_call_count > 0);
+	for (size_t i = 0; i < profile->stream_count; i++)
+		for (size_t j = 0; j < i; j++)
+			assert_int_not_equal(profile->streams[i].stream,
+					     profile->streams[j].stream);
+	two_gpus_close(&two);
+}
+
 #define SENTENCE(text, function)                 \
 	{                                        \
 		text, function, NULL, NULL, NULL \
@@ -335,6 +355,8 @@ int main(void)
 		SENTENCE("an event in the default stream stands behind blocking streams",
 			 test_default_stream),
 		SENTENCE("nothing waits for what ended after it began", test_not_ended),
+		SENTENCE("a call about a stream of another GPU is about that stream",
+			 test_other_context),
 		{"a recording's calls about events, by call", test_recording, fixture_set_up,
 		 fixture_tear_down, NULL},
 	};

@@ -73,7 +73,9 @@ static int64_t added_to_update_ns(int64_t own_ns, double without_ns)
 
 	assert_non_null(ceilings);
 	for (int i = 0; i < 2; i++)
-		builder_kernel(b, 0, "k", 60000 + 1000 * i, 60900 + 1000 * i, launch)->graph = 7;
+		builder_ids(b,
+			    builder_kernel(b, 0, "k", 60000 + 1000 * i, 60900 + 1000 * i, launch))
+			->graph = 7;
 	assert_int_equal(ceilings_add(ceilings, &(struct ceiling){.id = CEILING_graph_update,
 								  .parameter = 2,
 								  .value = without_ns}),

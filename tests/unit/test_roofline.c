@@ -624,8 +624,8 @@ static void test_node_period(void **state)
 	(void)state;
 	(void)signature;
 	for (int i = 0; i < 2; i++) {
-		scene.b->ops[i].graph = 3;
-		scene.b->ops[i].graph_node = (uint64_t)i + 1;
+		builder_ids(scene.b, &scene.b->ops[i])->graph = 3;
+		builder_ids(scene.b, &scene.b->ops[i])->graph_node = (uint64_t)i + 1;
 	}
 	scene_place(&scene);
 	assert_near(scene.placed.roofline->kernels[0].launch.roof_period_ns, (2500 + 800) / 2.);
@@ -714,8 +714,8 @@ static void test_graphs(void **state)
 			struct profile_op *op = builder_op(scene.b, OP_KERNEL, 0, node == 1 ? a : b,
 							   node_ns, node_ns + 1000, call);
 
-			op->graph = 9;
-			op->graph_node = node;
+			builder_ids(scene.b, op)->graph = 9;
+			builder_ids(scene.b, op)->graph_node = node;
 			if (launch == 2) {
 				op->counted = COUNTED_PATCHED;
 				op->end_ns += 400;
@@ -759,8 +759,9 @@ static void test_whole_graphs(void **state)
 		struct profile_op *op = builder_graph(scene.b, 0, launch < 2 ? 0 : 1, start_ns,
 						      start_ns + 2000, PROFILE_NONE);
 
-		op->graph = 9;
-		op->correlation = launch < 2 ? (uint32_t)launch + 50 : 0; /* 0: by the device */
+		builder_ids(scene.b, op)->graph = 9;
+		builder_ids(scene.b, op)->correlation =
+			launch < 2 ? (uint32_t)launch + 50 : 0; /* 0: by the device */
 	}
 	builder_counter(scene.b, true, graph, METRIC_l2_bytes, 1, 10);
 	point = scene_place(&scene)->graphs;

@@ -150,7 +150,7 @@ static void test_nodes(void **state)
 
 	(void)state;
 	builder_kernel(b, 0, "kernel", 0, 50, PROFILE_NONE);
-	builder_kernel(b, 0, "kernel", 100, 150, PROFILE_NONE)->graph_node = 7;
+	builder_ids(b, builder_kernel(b, 0, "kernel", 100, 150, PROFILE_NONE))->graph_node = 7;
 	b->signatures[0].launch_type = LAUNCH_IS_COOPERATIVE;
 	statistics = collect(b);
 	assert_int_equal(statistics->kernels[0].cooperative_count, 1);
@@ -361,8 +361,8 @@ static void add_node(struct builder *b, uint32_t graph, uint64_t node, int64_t s
 {
 	struct profile_op *op = builder_kernel(b, 0, "n", start, end, call);
 
-	op->graph = graph;
-	op->graph_node = node;
+	builder_ids(b, op)->graph = graph;
+	builder_ids(b, op)->graph_node = node;
 }
 
 static void test_graphs(void **state)
@@ -401,9 +401,9 @@ static void test_whole_graphs(void **state)
 	struct statistics *statistics;
 
 	(void)state;
-	builder_graph(b, 0, 0, 0, 100, builder_launch(b, 0, -10, -5))->graph = 1;
-	builder_graph(b, 0, 2, 100, 150, PROFILE_NONE)->graph = 2;
-	builder_graph(b, 0, 2, 150, 190, PROFILE_NONE)->graph = 2;
+	builder_ids(b, builder_graph(b, 0, 0, 0, 100, builder_launch(b, 0, -10, -5)))->graph = 1;
+	builder_ids(b, builder_graph(b, 0, 2, 100, 150, PROFILE_NONE))->graph = 2;
+	builder_ids(b, builder_graph(b, 0, 2, 150, 190, PROFILE_NONE))->graph = 2;
 	statistics = collect(b);
 	assert_int_equal(statistics->graph_count, 2);
 	assert_int_equal(statistics->graphs[0].graph, 1);

@@ -1,0 +1,79 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analysis/time/op_ends.h"
+
+#define OPS 200
+#define SECOND_NS INT64_C(1000000000)
+
+static struct profile_op ops[OPS];
+static const struct profile profile = {.ops = ops, .op_count = OPS};
+
+static void fill_ops(void)
+{
+	for (int i = 0; i < OPS; i++) /* an hour passes in the middle of a block */
+		ops[i].end_ns = 1000 * i + (i > 100 ? 3600 * SECOND_NS : 0);
+}
+
+static int64_t later_ns(int op)
+{
+	return 90 * SECOND_NS - 7 * op;
+}
+
+static void set_all(struct op_ends *ends)
+{
+	for (int i = OPS; i-- > 0;)
+		assert_int_equal(op_ends_set(ends, (size_t)i, ops[i].end_ns + later_ns(i)), 0);
+}
+
+static void test_near(void **state)
+{
+	struct op_ends ends = {0};
+
+	(void)state;
+	fill_ops();
+	assert_int_equal(op_ends_open(&ends, &profile), 0);
+	set_all(&ends);
+	assert_null(ends.whole_ns);
+	for (int i = 0; i < OPS; i++)
+		assert_int_equal(op_ends_ns(&ends, (size_t)i), ops[i].end_ns + later_ns(i));
+	op_ends_free(&ends);
+}
+
+static void test_far(void **state)
+{
+	struct op_ends ends = {0};
+
+	(void)state;
+	fill_ops();
+	assert_int_equal(op_ends_open(&ends, &profile), 0);
+	set_all(&ends);
+	assert_int_equal(op_ends_set(&ends, 120, 5), 0); /* sooner by an hour */
+	assert_int_equal(op_ends_ns(&ends, 120), 5);
+	for (int i = 0; i < OPS; i++)
+		if (i != 120)
+			assert_int_equal(op_ends_ns(&ends, (size_t)i), ops[i].end_ns + later_ns(i));
+	assert_int_equal(op_ends_set(&ends, 121, INT64_MIN / 2), 0);
+	assert_int_equal(op_ends_ns(&ends, 121), INT64_MIN / 2);
+
+	assert_int_equal(op_ends_open(&ends, &profile), 0);
+	set_all(&ends);
+	assert_null(ends.whole_ns);
+	op_ends_free(&ends);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		{"ends that moved like those around them take 4 bytes, whatever pauses there are",
+		 test_near, NULL, NULL, NULL},
+		{"an end that moved otherwise is kept as it is, and so are all others", test_far,
+		 NULL, NULL, NULL},
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
