@@ -369,6 +369,7 @@ int facts_collect(struct facts *facts, const struct report *report, const char *
 	int rc, what_ifs_rc;
 
 	facts->report = report;
+	facts->main_device = what_if_main_device(report->profile);
 	facts->rules = rules;
 	rc = open_findings(facts);
 	if (rc < 0)

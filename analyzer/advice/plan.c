@@ -31,8 +31,7 @@ void plan_add_candidate(struct plan_candidates *candidates, const struct facts *
 						     .steady = {1, 1, 1}}};
 
 	/* a rule about a whole job is asked of one GPU */
-	if ((device != what_if_main_device(facts->report->profile) &&
-	     !rule->technique->change_job) ||
+	if ((device != facts->main_device && !rule->technique->change_job) ||
 	    what_if->effect.refusal == refused_device_work || is_known(candidates, technique))
 		return;
 	if (!what_if->effect.refusal) {
@@ -121,7 +120,7 @@ static int predict(struct predicted_gain *out, struct plan *plan)
 
 	order_techniques(ids, plan);
 	rc = what_if_each_together(&prediction, parts, ids, plan->count, all,
-				   what_if_main_device(plan->facts->report->profile));
+				   plan->facts->main_device);
 	*out = gain_of_prediction(&prediction);
 	for (size_t i = 0; rc == 0 && i < plan->count; i++) {
 		plan->numbers[ids[i]] = parts[i].effect.number;

@@ -273,22 +273,6 @@ static bool has_bursts(const struct report *report, size_t device)
 	return false;
 }
 
-int64_t report_first_ns(const struct report *report)
-{
-	int64_t first_ns = INT64_MAX;
-
-	if (report->profile->window.is_part)
-		return report->profile->window.first_ns;
-	for (size_t i = 0; i < report->profile->device_count; i++) {
-		const struct profile_device *device = &report->profile->devices[i];
-		const struct profile_op *first = report->profile->ops + device->first_op;
-
-		if (device->op_count && first->start_ns < first_ns)
-			first_ns = first->start_ns;
-	}
-	return first_ns;
-}
-
 bool report_has_device_work(const struct report *report, size_t device)
 {
 	const struct profile_device *what = &report->profile->devices[device];

@@ -89,10 +89,6 @@ void report_free(struct report *report);
 /* The report that samples and what was found in them stand in: that of the run with samples, or this one. */
 const struct report *report_with_samples(const struct report *report);
 
-/* When the first operation of all devices began, also where only a part of the recording is looked at: times for people
- * are from there on.  INT64_MAX without operations. */
-int64_t report_first_ns(const struct report *report);
-
 /* Whether the device launched work itself, as far as samples, graphs or child kernels (GAP_CHILDREN) tell: what the host waits for is then more than is recorded. */
 bool report_has_device_work(const struct report *report, size_t device);
 

@@ -202,24 +202,15 @@ static int nth_start_ns(int64_t *out, const struct profile *profile, uint64_t nu
 	return 0;
 }
 
-/* Times are told from there on: of the whole recording also where a part of it was packed. */
-static int find_first(int64_t *first_ns, const struct profile *profile)
-{
-	*first_ns = profile->window.first_ns;
-	return profile->window.is_part ? 0 : nth_start_ns(first_ns, profile, 0);
-}
-
 static int find_time(struct profile_part *part, const struct selection *selection,
 		     const struct profile *profile, struct err *err)
 {
 	const struct profile_window *window = &profile->window;
 	struct occurrence occurrence;
-	int64_t first_ns = 0, skip_ns = INT64_MIN;
+	int64_t first_ns = window->first_ns, skip_ns = INT64_MIN;
 	int rc;
 
-	if (find_first(&first_ns, profile) < 0 ||
-	    (selection->skip.is_count &&
-	     nth_start_ns(&skip_ns, profile, selection->skip.count) < 0))
+	if (selection->skip.is_count && nth_start_ns(&skip_ns, profile, selection->skip.count) < 0)
 		return err_set(err, -ENOMEM, "out of memory");
 	*part = (struct profile_part){.from_ns = skip_ns,
 				      .to_ns = window->is_part ? window->to_ns : INT64_MAX,

@@ -258,7 +258,7 @@ static void put_time(const struct timeline_page *page, json_t *object, const cha
 static void add_times(struct timeline_page *page)
 {
 	const struct report *report = page->feed.report;
-	int64_t origin_ns = page->window.from_ns, first_ns = report_first_ns(report);
+	int64_t origin_ns = page->window.from_ns, first_ns = report->profile->window.first_ns;
 	int64_t last_ns = INT64_MIN;
 	char text[32];
 

@@ -93,7 +93,7 @@ static bool is_in_bounds(const struct value *value, enum column_known known)
 /* Nothing where nothing ran, and of a moment that is not known. */
 static struct value relative_moment(const struct row *row, int64_t moment_ns)
 {
-	int64_t first_ns = row->report ? report_first_ns(row->report) : INT64_MAX;
+	int64_t first_ns = row->report ? row->report->profile->window.first_ns : INT64_MAX;
 
 	return first_ns == INT64_MAX || moment_ns <= 0 ? value_none()
 						       : value_integer(moment_ns - first_ns);

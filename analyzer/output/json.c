@@ -325,7 +325,7 @@ int output_json(const struct report *report, FILE *out, const struct output_opti
 	json_stream_put(&document.stream, "selection",
 			report->selection ? json_builder_text(report->selection) : json_null());
 	json_stream_put(&document.stream, "first_ns",
-			report->profile->op_count ? json_integer(report_first_ns(report))
+			report->profile->op_count ? json_integer(report->profile->window.first_ns)
 						  : json_null());
 	for (size_t i = 0; sections[i]; i++)
 		if (section_is_wanted(sections[i], options))

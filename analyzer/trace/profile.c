@@ -105,8 +105,12 @@ static void set_slices(struct profile *profile)
 {
 	size_t op = 0, call = 0, range = 0;
 
+	profile->window.first_ns = INT64_MAX;
 	for (size_t i = 0; i < profile->device_count; i++) {
 		profile->devices[i].first_op = op;
+		if (op < profile->op_count && profile->ops[op].device == i &&
+		    profile->ops[op].start_ns < profile->window.first_ns)
+			profile->window.first_ns = profile->ops[op].start_ns;
 		while (op < profile->op_count && profile->ops[op].device == i)
 			op++;
 		profile->devices[i].op_count = op - profile->devices[i].first_op;

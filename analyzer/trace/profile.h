@@ -443,7 +443,8 @@ struct profile_loss_sum {
 /* The time that was selected (profile_select.h), by who reads it or by who packed it; else is_part is false. */
 struct profile_window {
 	bool is_part;
-	int64_t first_ns; /* when the first operation of the whole recording began, INT64_MAX: there is none */
+	int64_t first_ns; /* always: when the first operation of all devices of the whole recording began, from which times
+			   * for people are told; INT64_MAX: there is none */
 	int64_t from_ns, to_ns;	 /* INT64_MIN and INT64_MAX where it has no such end */
 	bool is_without_samples; /* they are of a run of their own, which was left out */
 	const char *

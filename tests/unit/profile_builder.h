@@ -471,7 +471,10 @@ static inline const struct profile *builder_finish(struct builder *b)
 	qsort(b->counters, b->profile.counter_count, sizeof(*b->counters),
 	      builder_compare_counters);
 	builder_sort_samples(b);
+	b->profile.window.first_ns = INT64_MAX;
 	for (size_t i = b->profile.op_count; i-- > 0;) {
+		if (b->ops[i].start_ns < b->profile.window.first_ns)
+			b->profile.window.first_ns = b->ops[i].start_ns;
 		b->devices[b->ops[i].device].first_op = i;
 		b->devices[b->ops[i].device].op_count++;
 	}

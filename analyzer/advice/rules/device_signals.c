@@ -18,9 +18,10 @@
 struct handed {
 	uint64_t count, bytes;
 	int64_t idle_ns; /* behind these copies */
+	bool is_first;	 /* of the devices with enough copies */
 };
 
-static const struct handed *found_on(const struct facts *facts, size_t device)
+static struct handed *found_on(const struct facts *facts, size_t device)
 {
 	return facts_finding(facts, RULE_device_signals, device);
 }
@@ -36,34 +37,49 @@ static int64_t pause_ns(const struct profile *profile, uint32_t copy)
 	return ns > 0 && ns <= MOST_PAUSE_NS ? ns : 0;
 }
 
-static void add_copy(struct handed *found, const struct profile *profile, uint32_t op,
-		     size_t device)
+static void add_copy(const struct facts *facts, uint32_t op)
 {
+	const struct profile *profile = facts->report->profile;
 	const struct profile_copy *copy = &profile->copies[profile->ops[op].detail];
+	struct handed *found = found_on(facts, profile->ops[op].device);
 
-	if (profile->ops[op].device != device || copy->kind != COPY_BETWEEN_DEVICES ||
-	    copy->src_device == copy->dst_device || copy->bytes > SIGNALS_MOST_BYTES)
+	if (copy->kind != COPY_BETWEEN_DEVICES || copy->src_device == copy->dst_device ||
+	    copy->bytes > SIGNALS_MOST_BYTES)
 		return;
 	found->count++;
 	sum_add_count(&found->bytes, copy->bytes);
 	sum_add_ns(&found->idle_ns, pause_ns(profile, op));
 }
 
-/* Copies from the GPU to another one that are waited for. */
+static void mark_first(const struct facts *facts)
+{
+	size_t device = 0, count = facts->report->profile->device_count;
+
+	while (device < count && found_on(facts, device)->count < SIGNALS_LEAST_COUNT)
+		device++;
+	if (device < count)
+		found_on(facts, device)->is_first = true;
+}
+
+/* Copies from a GPU to another one that are waited for: of all GPUs in one walk over the calls, with the first GPU. */
 static int find(void *finding, const struct facts *facts, size_t device)
 {
 	const struct model *model = facts->what_ifs.run.model;
 	const struct profile *profile = facts->report->profile;
 	uint32_t last = PROFILE_NONE;
 
-	for (size_t i = 0; model && profile->device_count > 1 && i < profile->call_count; i++) {
+	(void)finding;
+	if (!model || device > 0 || profile->device_count < 2)
+		return 0;
+	for (size_t i = 0; i < profile->call_count; i++) {
 		uint32_t awaited = model_awaited(model, i);
 
 		if (awaited != PROFILE_NONE && awaited != last &&
 		    profile->ops[awaited].kind == OP_COPY)
-			add_copy(finding, profile, awaited, device);
+			add_copy(facts, awaited);
 		last = awaited != PROFILE_NONE ? awaited : last;
 	}
+	mark_first(facts);
 	return 0;
 }
 
@@ -75,10 +91,7 @@ static int64_t stake_ns(const struct facts *facts, size_t device)
 /* All ranks hand over: told once, of the first GPU. */
 static bool is_candidate(const struct facts *facts, size_t device)
 {
-	for (size_t i = 0; i < device; i++)
-		if (found_on(facts, i)->count >= SIGNALS_LEAST_COUNT)
-			return false;
-	return found_on(facts, device)->count >= SIGNALS_LEAST_COUNT;
+	return found_on(facts, device)->is_first;
 }
 
 static bool is_promising(const struct facts *facts, size_t device)

@@ -27,8 +27,8 @@ static bool is_candidate(const struct facts *facts, size_t device)
 {
 	const struct job *job = job_of(facts);
 
-	return job && job->rank_count > 1 &&
-	       device == what_if_main_device(facts->report->profile) && exposed_ns(&job->all) > 0;
+	return job && job->rank_count > 1 && device == facts->main_device &&
+	       exposed_ns(&job->all) > 0;
 }
 
 static bool is_promising(const struct facts *facts, size_t device)

@@ -111,6 +111,7 @@ struct rule;
 
 struct facts {
 	const struct report *report;
+	size_t main_device;	      /* what_if_main_device() */
 	struct device_facts *devices; /* as profile->devices[] */
 	uint32_t *homes;  /* by process: the device with most of its operations, or PROFILE_NONE */
 	bool *has_kernel; /* by loop of what_ifs: whether it launches kernels or graphs */

@@ -78,28 +78,29 @@ static void add_pair(struct staged *found, const struct profile *profile,
 	found->from = out->device;
 }
 
+static struct staged *found_on(const struct facts *facts, size_t device)
+{
+	return facts_finding(facts, RULE_staged_peer_copy, device);
+}
+
+/* To all GPUs in one walk over the calls, with the first GPU. */
 static int find(void *finding, const struct facts *facts, size_t device)
 {
 	const struct model *model = facts->what_ifs.run.model;
 	const struct profile *profile = facts->report->profile;
-	struct staged *found = finding;
 
-	if (!model || profile->device_count < 2)
+	(void)finding;
+	if (!model || device > 0 || profile->device_count < 2)
 		return 0;
 	for (size_t i = 0; i < profile->call_count; i++) {
 		const struct profile_op *in = only_copy(model, i, COPY_TO_DEVICE);
-		const struct profile_op *out =
-			in && in->device == device ? source_of(found, model, i, in) : NULL;
+		struct staged *found = in ? found_on(facts, in->device) : NULL;
+		const struct profile_op *out = in ? source_of(found, model, i, in) : NULL;
 
 		if (out)
 			add_pair(found, profile, out, in);
 	}
 	return 0;
-}
-
-static const struct staged *found_on(const struct facts *facts, size_t device)
-{
-	return facts_finding(facts, RULE_staged_peer_copy, device);
 }
 
 static double peer_rate(const struct facts *facts, size_t device)

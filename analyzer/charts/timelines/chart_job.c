@@ -135,7 +135,7 @@ static int set_window(struct job_chart *chart, const struct chart_options *optio
 			       "%s is no job: no two GPUs of it ran anything; record all ranks "
 			       "into one folder: mpirun rooflinectl record -o DIR -- PROGRAM",
 			       chart->report->profile->path);
-	picture->origin_ns = report_first_ns(chart->report);
+	picture->origin_ns = chart->report->profile->window.first_ns;
 	length_ns = max_ns(job->last_ns - picture->origin_ns, 1);
 	if (options->from_ns >= length_ns)
 		return err_set(err, -ERANGE,

@@ -119,7 +119,7 @@ static void set_shares(struct chart_file *file, const struct job_chart *chart)
 		const struct job_times *times = &rank_at(chart, i)->times;
 		double exposed = share(times->exposed_ns, times->wall_ns);
 		double hidden = share(times->overlapped_ns, times->wall_ns);
-		char name[32];
+		char name[40];
 
 		set_number_of(file, "share_wait", i, share(times->exposed_wait_ns, times->wall_ns));
 		set_number_of(file, "share_exposed", i, exposed);

@@ -164,7 +164,7 @@ static int set_window(struct timeline_chart *chart, const struct chart_options *
 			       "%s: no GPU operation was recorded, so there is no "
 			       "timeline to draw",
 			       chart->report->profile->path);
-	chart->first_ns = picture->origin_ns = report_first_ns(chart->report);
+	chart->first_ns = picture->origin_ns = chart->report->profile->window.first_ns;
 	length_ns = max_ns(last_ns - chart->first_ns, 1);
 	if (options->occurrence) {
 		set_window_of(chart, options->occurrence);

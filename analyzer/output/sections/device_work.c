@@ -147,7 +147,7 @@ static int compare_bursts(const void *left, const void *right)
 static void put_burst(struct page *page, const struct burst *row)
 {
 	const struct profile *profile = page->report->profile;
-	int64_t origin_ns = report_first_ns(page->report);
+	int64_t origin_ns = page->report->profile->window.first_ns;
 	char name[128] = "";
 
 	if (row->op != PROFILE_NONE)

@@ -52,7 +52,7 @@ static int64_t end_of(struct row *row, const void *from)
 
 GETTER(get_end_ns, struct event, event, value_integer(end_of(row, event)));
 GETTER(get_end_relative_ns, struct event, event,
-       value_integer(end_of(row, event) - report_first_ns(row->report)));
+       value_integer(end_of(row, event) - row->report->profile->window.first_ns));
 GETTER(get_duration_ns, struct event, event, value_integer(end_of(row, event) - event->start_ns));
 
 /* Of a copy and of a memset. */
@@ -169,7 +169,7 @@ static void put_event(struct page *page, const struct event *event)
 
 	describe_place(page, event, place, sizeof(place));
 	fprintf(page->out, "  %14s %9s  ",
-		format_moment(event->start_ns - report_first_ns(page->report)).text,
+		format_moment(event->start_ns - page->report->profile->window.first_ns).text,
 		format_ns((double)(end_of(&row, event) - event->start_ns)).text);
 	page_text(page, place, PLACE_WIDTH);
 	fputc(' ', page->out);
@@ -193,7 +193,7 @@ static void print_rest(struct page *page, size_t shown)
 	if (shown == events->event_count ||
 	    (page->options->order && page->options->order->section == &section_events))
 		return;
-	from_ns = events->events[shown].start_ns - report_first_ns(page->report);
+	from_ns = events->events[shown].start_ns - page->report->profile->window.first_ns;
 	if (from_ns >= 0) /* --from takes no time before the first operation */
 		snprintf(next, sizeof(next), " goes on with --from %s,",
 			 format_moment(from_ns).text);

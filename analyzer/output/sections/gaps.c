@@ -259,7 +259,7 @@ static void print_gaps(struct page *page)
 	/* four lines each: half as many as elsewhere */
 	size_t rows = page_rows(page, gaps->longest_count, PAGE_TOP / 2);
 	const struct row root = {.report = page->report, .options = page->options};
-	int64_t first_ns = report_first_ns(page->report);
+	int64_t first_ns = page->report->profile->window.first_ns;
 	uint64_t count = 0;
 
 	if (!rows)

@@ -79,7 +79,7 @@ static struct value get_title(struct row *row, const void *from)
 static struct value get_peak_time(struct row *row, const void *from)
 {
 	const struct memory_kind *kind = from;
-	int64_t first_ns = report_first_ns(row->report);
+	int64_t first_ns = row->report->profile->window.first_ns;
 
 	if (kind->use.peak_ns && kind->use.peak_ns < first_ns)
 		return value_text("start");
