@@ -4,6 +4,7 @@
 #include "cmd/report_ceilings.h"
 #include "cmd/source.h"
 #include "cmd/usage.h"
+#include "cmd/verify_repeats.h"
 
 #include "advice/advice.h"
 #include "whatif/subtract_recording.h"
@@ -27,6 +28,7 @@ struct verify_arguments {
 
 /* What a comparison needs, to be given back in one place. */
 struct verification {
+	struct verify_side before_side, after_side;
 	struct report *before, *after;
 	struct advice *advice;
 	struct comparison *comparison;
@@ -114,7 +116,8 @@ static const struct argp parser = {
 	.parser = parse_option,
 	.args_doc = "BEFORE AFTER",
 	.doc = "Compare the speedup that a change brought with the one that was predicted.\n\n"
-	       "BEFORE and AFTER are recordings of the same work, before and after the change.",
+	       "BEFORE and AFTER are recordings of the same work, before and after the change, or "
+	       "folders of several that repeat it: then the one with the median time is compared.",
 };
 
 static int load(struct verification *verification, const struct verify_arguments *arguments,
@@ -124,9 +127,9 @@ static int load(struct verification *verification, const struct verify_arguments
 	int rc;
 
 	progress_begin(&progress, "reading and analyzing both recordings");
-	rc = report_build(&verification->before, arguments->before, err);
+	rc = report_build(&verification->before, verification->before_side.path, err);
 	if (rc == 0)
-		rc = report_build(&verification->after, arguments->after, err);
+		rc = report_build(&verification->after, verification->after_side.path, err);
 	progress_end(&progress);
 	if (rc == 0)
 		rc = report_choose_ceilings(verification->before, arguments->ceilings_path, WHO,
@@ -307,14 +310,24 @@ static int verify(struct verification *verification, const struct verify_argumen
 	struct output_options options = {.color = is_color_wanted(stdout)};
 	struct err err = {""};
 	const struct comparison *comparison;
-	int rc = load(verification, arguments, &err);
+	int rc = verify_side_choose(&verification->before_side, arguments->before, arguments->range,
+				    &err);
 
+	if (rc == 0)
+		rc = verify_side_choose(&verification->after_side, arguments->after,
+					arguments->range, &err);
+	if (rc < 0)
+		return fail(rc, &err);
+	rc = load(verification, arguments, &err);
 	if (rc < 0) {
 		(void)fail(rc, &err);
 		return EXIT_FAILED;
 	}
 	rc = comparison_make(&verification->comparison, verification->before->profile,
 			     verification->after->profile, arguments->range, &err);
+	if (rc == 0)
+		comparison_set_repeats(verification->comparison, &verification->before_side.repeats,
+				       &verification->after_side.repeats);
 	if (rc == 0)
 		rc = what_if_subtract_recording(verification->comparison, verification->before,
 						verification->after, &err);
@@ -351,5 +364,7 @@ int cmd_verify(int argc, char **argv)
 	advice_free(verification.advice);
 	report_free(verification.after);
 	report_free(verification.before);
+	verify_side_free(&verification.after_side);
+	verify_side_free(&verification.before_side);
 	return code;
 }

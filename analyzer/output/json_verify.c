@@ -26,12 +26,17 @@ FINDER(profile_before, struct comparison, comparison, comparison->before_profile
 FINDER(profile_after, struct comparison, comparison, comparison->after_profile);
 GETTER(get_is_same_work, struct comparison, comparison, value_bool(!comparison->differences.count));
 
-#define TIMES(of)                                                        \
-	{FIELD_AS(#of "_ns", struct comparison, of.mean_ns)},            \
-		{FIELD_AS(#of "_count", struct comparison, of.count)},   \
-		{FIELD_AS(#of "_min_ns", struct comparison, of.min_ns)}, \
-	{                                                                \
-		FIELD_AS(#of "_max_ns", struct comparison, of.max_ns)    \
+#define TIMES(of)                                                                          \
+	{FIELD_AS(#of "_ns", struct comparison, of.mean_ns)},                              \
+		{FIELD_AS(#of "_count", struct comparison, of.count)},                     \
+		{FIELD_AS(#of "_min_ns", struct comparison, of.min_ns)},                   \
+		{FIELD_AS(#of "_max_ns", struct comparison, of.max_ns)},                   \
+		{FIELD_AS(#of "_repeat_count", struct comparison, of##_repeats.count)},    \
+		{FIELD_AS(#of "_repeats_low_ns", struct comparison, of##_repeats.low_ns),  \
+		 .known = KNOWN_ABOVE_ZERO},                                               \
+	{                                                                                  \
+		FIELD_AS(#of "_repeats_high_ns", struct comparison, of##_repeats.high_ns), \
+			.known = KNOWN_ABOVE_ZERO                                          \
 	}
 
 #define SENTENCES(name)                                                                         \

@@ -22,13 +22,22 @@ static void put_name(struct page *page, const char *before, const char *name, co
 }
 
 static void put_time(struct page *page, const char *label, const struct compared_time *time,
-		     const struct profile *profile)
+		     const struct compared_repeats *repeats, const struct profile *profile)
 {
 	put_row(page, label, format_ns(time->mean_ns).text);
 	put_name(page, "  ", profile->path, "");
 	if (time->count > 1)
 		fprintf(page->out, ", mean of %s", format_count(time->count).text);
 	fputc('\n', page->out);
+	if (repeats->count > 1)
+		fprintf(page->out, "  %-10s %9s  the median of %s repeats: %s to %s\n", "", "",
+			format_count(repeats->count).text, format_ns(repeats->low_ns).text,
+			format_ns(repeats->high_ns).text);
+}
+
+static bool has_repeats(const struct comparison *comparison)
+{
+	return comparison->before_repeats.count > 1 || comparison->after_repeats.count > 1;
 }
 
 static void put_shares(struct page *page, double before_share, double after_share)
@@ -44,9 +53,10 @@ static void put_measured(struct page *page, const struct comparison *comparison)
 {
 	put_row(page, "measured", format_speedup(comparison->measured).text);
 	if (comparison->measured_low < comparison->measured_high)
-		fprintf(page->out, "  %s to %s of single occurrences",
+		fprintf(page->out, "  %s to %s of single %s",
 			format_speedup(comparison->measured_low).text,
-			format_speedup(comparison->measured_high).text);
+			format_speedup(comparison->measured_high).text,
+			has_repeats(comparison) ? "repeats" : "occurrences");
 	fputc('\n', page->out);
 	put_shares(page, comparison->before_share, comparison->after_share);
 }
@@ -112,8 +122,10 @@ static void put_run(struct page *page, const struct comparison *comparison)
 						 .error_ratio = comparison->error_ratio,
 						 .is_inside = comparison->is_inside};
 
-	put_time(page, "before", &comparison->before, comparison->before_profile);
-	put_time(page, "after", &comparison->after, comparison->after_profile);
+	put_time(page, "before", &comparison->before, &comparison->before_repeats,
+		 comparison->before_profile);
+	put_time(page, "after", &comparison->after, &comparison->after_repeats,
+		 comparison->after_profile);
 	put_measured(page, comparison);
 	put_kernels(page, comparison);
 	if (speedup.predicted > 0)

@@ -312,3 +312,35 @@ failed() {
 	run -0 "$ROOFLINECTL" verify "$recordings/graph_chain.naive" "$recordings/graph_chain.graph" --format json
 	[ "$(python3 -c 'import json, sys; print(json.loads(sys.argv[1])["jit"]["cost_ns"])' "$output")" = None ]
 }
+
+@test "of several recordings of a side the one with the median time is compared, and the spread is told" {
+	mkdir several changed
+	for time_ns in 10000 30000 12000; do
+		small "several/$time_ns" "$time_ns"
+	done
+	for time_ns in 4000 5000; do
+		small "changed/$time_ns" "$time_ns"
+	done
+	run -0 --separate-stderr "$ROOFLINECTL" verify several changed
+	[ -z "$stderr" ]
+	[[ "${lines[1]}" == *" several/12000" ]]
+	[[ "${lines[2]}" == *"the median of 3 repeats: "*" to "* ]]
+	[[ "${lines[3]}" == *" changed/4000" ]]
+	[[ "${lines[4]}" == *"the median of 2 repeats: "*" to "* ]]
+	[[ "$output" == *" of single repeats"* ]]
+	run -0 "$ROOFLINECTL" verify --format json several changed
+	[ "$(field 'j["before"], j["compared"]["before_repeat_count"], j["compared"]["after_repeat_count"]')" = "('several/12000', 3, 2)" ]
+	[ "$(field 'j["measured_low"] < j["measured"] < j["measured_high"]')" = True ]
+	[ "$(field 'j["compared"]["before_repeats_low_ns"] < j["compared"]["before_ns"] < j["compared"]["before_repeats_high_ns"]')" = True ]
+}
+
+@test "a repeat that cannot be read, or has no such range, is told with its name" {
+	mkdir several
+	small several/1 10000
+	small several/2 20000
+	refused "several/1 has no NVTX range 'nowhere'" --range nowhere several after
+	echo damaged >"$(echo several/2/*/kernels.csv)"
+	run -1 --separate-stderr "$ROOFLINECTL" verify several after
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[[ "$stderr" == *": several/2: "* ]]
+}

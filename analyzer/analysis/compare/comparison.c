@@ -265,18 +265,30 @@ static int examine(struct comparison *comparison)
 
 /* ---- all of it ---- */
 
-static int measure_run(struct comparison *comparison, struct err *err)
+static int measure_run(struct compared_time *out, const struct profile *profile, struct err *err)
 {
-	const struct profile *empty;
-
-	comparison->before = time_between(comparison->before_profile, is_any);
-	comparison->after = time_between(comparison->after_profile, is_any);
-	if (comparison->before.count && comparison->after.count)
+	*out = time_between(profile, is_any);
+	if (out->count)
 		return 0;
-	empty = comparison->before.count ? comparison->after_profile : comparison->before_profile;
 	return err_set(err, -ENODATA,
 		       "%s: no GPU operation was recorded, so there is nothing to compare",
-		       empty->path);
+		       profile->path);
+}
+
+int comparison_time(struct compared_time *out, const struct profile *profile, const char *range,
+		    struct err *err)
+{
+	char name[NAME_SIZE];
+	int rc = measure_run(out, profile, err);
+
+	if (rc < 0 || !range)
+		return rc;
+	*out = (struct compared_time){0};
+	if (time_of_range(out, profile, range) < 0)
+		return err_set(err, -ENOMEM, "out of memory");
+	format_text(name, sizeof(name), range, NAME_WIDTH);
+	return out->count ? 0
+			  : err_set(err, -ENOENT, "%s has no NVTX range '%s'", profile->path, name);
 }
 
 static void measure_kernels(struct comparison *comparison)
@@ -287,8 +299,10 @@ static void measure_kernels(struct comparison *comparison)
 
 static int measure_times(struct comparison *comparison, struct err *err)
 {
-	int rc = measure_run(comparison, err);
+	int rc = measure_run(&comparison->before, comparison->before_profile, err);
 
+	if (rc == 0)
+		rc = measure_run(&comparison->after, comparison->after_profile, err);
 	if (rc == 0 && !comparison->range)
 		measure_kernels(comparison);
 	if (rc < 0 || !comparison->range)
@@ -324,8 +338,25 @@ int comparison_make(struct comparison **out, const struct profile *before,
 		return rc;
 	}
 	compare_times(comparison);
+	comparison->before_repeats.count = comparison->after_repeats.count = 1;
 	*out = comparison;
 	return 0;
+}
+
+void comparison_set_repeats(struct comparison *comparison, const struct compared_repeats *before,
+			    const struct compared_repeats *after)
+{
+	double before_ns = comparison->before.mean_ns, after_ns = comparison->after.mean_ns;
+	bool has_before = before->count > 1, has_after = after->count > 1;
+
+	comparison->before_repeats = *before;
+	comparison->after_repeats = *after;
+	if (!has_before && !has_after)
+		return;
+	comparison->measured_low = ratio_of(has_before ? before->low_ns : before_ns,
+					    has_after ? after->high_ns : after_ns);
+	comparison->measured_high = ratio_of(has_before ? before->high_ns : before_ns,
+					     has_after ? after->low_ns : after_ns);
 }
 
 void comparison_predict(struct comparison *comparison, const char *advice, const char *strategy,

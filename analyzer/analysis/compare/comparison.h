@@ -20,6 +20,13 @@ struct compared_time {
 	double mean_ns;
 };
 
+/* Recordings of one side, of which that with the median time is compared. */
+struct compared_repeats {
+	size_t count;
+	double low_ns,
+		high_ns; /* the least and the greatest of their times; 0 for both where there is one */
+};
+
 /* What one of them repeats (analysis/time/steady_state.h). */
 struct compared_side {
 	uint64_t count;	    /* iterations, with those of warm-up; 0: nothing repeats */
@@ -48,6 +55,7 @@ struct comparison {
 	const struct profile *before_profile, *after_profile; /* borrowed */
 	const char *range; /* borrowed; NULL: the whole run is compared */
 	struct compared_time before, after;
+	struct compared_repeats before_repeats, after_repeats;
 	double before_share,
 		after_share; /* of these times, without the recording overhead; 1: all */
 	/* From the first kernel to the last one's end on any device, without the recording overhead, so without what
@@ -55,7 +63,7 @@ struct comparison {
 	double before_kernels_ns, after_kernels_ns;
 	double measured; /* speedup, before by after; 0 where a time of 0 makes it none */
 	double measured_low,
-		measured_high;	       /* of single occurrences; equal where there is one each */
+		measured_high; /* of repeats, else of single occurrences; equal where there is one each */
 	const char *strategy;	       /* borrowed; NULL where no advice was found */
 	const char *advice;	       /* borrowed; its id, likewise */
 	double predicted, low, high;   /* speedup; 0 where nothing was predicted */
@@ -82,6 +90,14 @@ struct comparison {
  */
 int comparison_make(struct comparison **out, const struct profile *before,
 		    const struct profile *after, const char *range, struct err *err);
+
+/* Tells that the profiles are each one of several repeats. */
+void comparison_set_repeats(struct comparison *comparison, const struct compared_repeats *before,
+			    const struct compared_repeats *after);
+
+/* The time of one recording that comparison_make() compares; fails as that does. */
+int comparison_time(struct compared_time *out, const struct profile *profile, const char *range,
+		    struct err *err);
 
 /* Removes the recording overhead from the measured speedup: of each side the share that is left, 1 where that is not
  * known.  Then hardware counters that were read are an obstacle.  Returns 0 or -ENOMEM. */
