@@ -234,6 +234,8 @@ void report_free(struct report *report)
 		free(report->not_visible[i]);
 	free(report->not_visible);
 	free(report->selection);
+	free(report->selection_options);
+	free(report->chosen_range);
 	report_free(report->sampled);
 	graph_join_free(report->graph_join);
 	device_graphs_free(report->device_graphs);

@@ -57,8 +57,10 @@ struct report {
 	/* Owned; of the run with samples, where that is another one, or NULL.  Its kernels' activity is sm_activity. */
 	struct report *sampled;
 	struct advice
-		*advice;    /* advice/advice.h, filled in by cmd/; NULL when it was not requested */
-	char *selection;    /* owned; what part of the recording the profile is, NULL: all of it */
+		*advice; /* advice/advice.h, filled in by cmd/; NULL when it was not requested */
+	char *selection; /* owned; what part of the recording the profile is, NULL: all of it */
+	char *selection_options; /* owned; as words of a shell with a space behind each: "--range run "; NULL: all of it */
+	char *chosen_range; /* owned; "run", where --range is all that chose the part; else NULL */
 	char **not_visible; /* sentences: what CUPTI could not see in this recording */
 	size_t not_visible_count;
 };

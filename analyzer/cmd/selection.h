@@ -43,4 +43,8 @@ bool selection_has_holes(const struct selection *selection);
 int selection_apply(const struct selection *selection, struct profile *profile, char **sentence,
 		    struct err *err);
 
+/* The options that choose it again, each followed by a space, as words of a shell: "--range run "; NULL when memory runs
+ * out.  The caller frees. */
+char *selection_options(const struct selection *selection);
+
 #endif

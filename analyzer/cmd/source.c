@@ -159,6 +159,21 @@ static int tell_part(struct report *report, const char *chosen, bool has_holes, 
 	return report->selection ? 0 : err_set(err, -ENOMEM, "out of memory");
 }
 
+/* How the part is chosen again. */
+static int tell_options(struct report *report, const struct selection *selection, struct err *err)
+{
+	struct selection others = *selection;
+
+	others.range = NULL;
+	report->selection_options = selection_options(selection);
+	if (selection->range && !selection_is_any(&others))
+		report->chosen_range = strdup(selection->range);
+	return report->selection_options && (report->chosen_range || !selection->range ||
+					     selection_is_any(&others))
+		       ? 0
+		       : err_set(err, -ENOMEM, "out of memory");
+}
+
 static int build_part(struct report **out, const char *path, const struct selection *selection,
 		      const struct report_needs *needs, struct err *err)
 {
@@ -176,6 +191,8 @@ static int build_part(struct report **out, const char *path, const struct select
 					    err);
 	if (rc == 0)
 		rc = tell_part(*out, sentence, selection_has_holes(selection), err);
+	if (rc == 0)
+		rc = tell_options(*out, selection, err);
 	free(sentence);
 	return rc;
 }

@@ -282,3 +282,16 @@ empty() {
 	wrong "no section 'kernel', did you mean 'kernels'?" -s kernel
 	wrong "one section at a time with --format csv" -s kernels,gaps -f csv
 }
+
+@test "the next commands are of the same part" {
+	recording=$root/tests/recordings/graph_chain.naive.roofline
+	run -0 "$ROOFLINECTL" report --format json --section next --range run "$recording"
+	[[ "$output" == *"rooflinectl report --section advice --range run $recording"* ]]
+	[[ "$output" == *"rooflinectl verify --range run $recording"* ]]
+	run -0 "$ROOFLINECTL" report --format json --section next --range run:1 --from 1ms --to '5s' "$recording"
+	[[ "$output" == *"rooflinectl report --section advice --range run:1 --from 1000000ns --to 5000000000ns $recording"* ]]
+	[[ "$output" == *"rooflinectl verify $recording"* ]]
+	run -0 "$ROOFLINECTL" report --section advice --range run:1 --from 1000000ns --to 5000000000ns "$recording"
+	run -0 "$ROOFLINECTL" report --format json --section next "$recording"
+	[[ "$output" == *"rooflinectl advise $recording"* ]]
+}

@@ -67,6 +67,24 @@ static char *range_option(const char *range)
 	return option;
 }
 
+static bool has_range(const struct profile *profile, const char *name)
+{
+	for (size_t i = 0; i < profile->range_count; i++)
+		if (!strcmp(profile->ranges[i].name, name))
+			return true;
+	return false;
+}
+
+/* The range that verify compares: the one that is predicted, else the one that was chosen, where it has all of its occurrences. */
+static char *compared_range(const struct report *report, const char *range)
+{
+	const char *chosen = report->chosen_range;
+
+	if (!range && chosen && has_range(report->profile, chosen))
+		range = chosen;
+	return range_option(range);
+}
+
 int next_context_open(struct next_context *context, struct advice *advice,
 		      const struct facts *facts, const char *range)
 {
@@ -79,7 +97,10 @@ int next_context_open(struct next_context *context, struct advice *advice,
 					 .limit = limit_find(facts->report),
 					 .recording = shell_word(path),
 					 .program = program_words(profile),
-					 .range = range_option(range),
+					 .range = compared_range(facts->report, range),
+					 .selection = facts->report->selection_options
+							      ? facts->report->selection_options
+							      : "",
 					 .name = recording_name(path),
 					 .is_counted = profile->metric_count > 0,
 					 .is_sampled =

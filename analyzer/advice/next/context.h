@@ -24,6 +24,8 @@ struct next_context {
 	struct limit limit;
 	char *recording, *program; /* owned; words of a shell */
 	char *range;		   /* owned; "--range run " of verify, or "" */
+	const char *
+		selection; /* likewise borrowed, of report: what part of the recording is looked at, or "" */
 	char *name; /* owned; of the recording, without folder and suffix: what others are named after */
 	bool is_python;
 	bool is_counted, is_sampled;

@@ -36,7 +36,9 @@ static int add_follow(struct next_context *context)
 {
 	int rc = next_add(context, STEP_advise,
 			  "how the change is made, its evidence, and what to watch",
-			  "rooflinectl advise %s", context->recording);
+			  *context->selection ? "rooflinectl report --section advice %s%s"
+					      : "rooflinectl advise %s%s",
+			  context->selection, context->recording);
 
 	return rc < 0 ? rc : add_check(context);
 }
@@ -83,7 +85,8 @@ static int add_idle(struct next_context *context)
 				    next_share_of(context, context->limit.idle_ns).text,
 				    gap_cause_title(context->limit.cause))
 				.text,
-			"rooflinectl report --section gaps %s", context->recording);
+			"rooflinectl report --section gaps %s%s", context->selection,
+			context->recording);
 }
 
 /* Where kernels are at their roofs but do not run all the time, the rest is what can be won. */
@@ -97,12 +100,13 @@ static int add_look(struct next_context *context)
 			next_reason("copies run alone for %s: which, how large, and how fast",
 				    next_share_of(context, limit->part_ns).text)
 				.text,
-			"rooflinectl report --section copies %s", context->recording);
+			"rooflinectl report --section copies %s%s", context->selection,
+			context->recording);
 	if (limit->kind == LIMIT_KERNELS && !(limit->kernel && roofline_is_at_roof(limit->kernel)))
 		return next_add(context, STEP_look,
 				"which kernels the time is in, and their shapes",
-				"rooflinectl report --section kernels --wide %s",
-				context->recording);
+				"rooflinectl report --section kernels --wide %s%s",
+				context->selection, context->recording);
 	return add_idle(context);
 }
 
