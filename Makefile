@@ -77,8 +77,8 @@ demo_recordings := $(addprefix tests/recordings/,graph_chain.naive.roofline grap
 		   atomic_batch.naive.roofline)
 shared_files    := $(wildcard plots/*.gp html/* ceilings/*.json) $(demo_recordings)
 
-# Debian and Ubuntu packages.  gnuplot-nox:gnuplot is satisfied by any package with that command.
-build_packages := gcc:cc make:make g++:g++ libcsv-dev libjansson-dev zlib1g-dev libarchive-dev libzstd-dev libsqlite3-dev libyajl-dev uthash-dev libiberty-dev gnuplot-nox:gnuplot
+# Debian and Ubuntu packages.  gnuplot-nox:gnuplot is satisfied by any package with that command; charts leave room for texts in Liberation Sans, which is as wide as Arial.
+build_packages := gcc:cc make:make g++:g++ libcsv-dev libjansson-dev zlib1g-dev libarchive-dev libzstd-dev libsqlite3-dev libyajl-dev uthash-dev libiberty-dev gnuplot-nox:gnuplot fonts-liberation?
 ANALYZER_LIBS := -lcsv -ljansson -lyajl -lsqlite3 -larchive -lzstd -lz -liberty -lm -lpthread
 # What clang's sanitizer is linked with: a package of its own since Debian 12, part of another one before.
 clang_runtime   = $(if $(wildcard $(shell clang -print-file-name=libclang_rt.ubsan_standalone-$(shell uname -m).a 2>/dev/null)),,libclang-rt-dev?)

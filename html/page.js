@@ -8,6 +8,15 @@ function showError(what) {
 window.addEventListener('error', (event) => showError(event.message));
 window.addEventListener('unhandledrejection', (event) => showError(event.reason));
 
+// One that fails leaves the others to be read.
+function showPart(part) {
+	try {
+		part();
+	} catch (error) {
+		showError(error.message);
+	}
+}
+
 function showTimeline(timeline, report) {
 	const view = new TimelineView(timeline);
 	const gap = report.gaps[0];
@@ -78,15 +87,11 @@ async function start() {
 	showVerdict(report);
 	const view = report.devices.length && timeline.rows.length ? showTimeline(timeline, report) : null;
 	await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
-	showPlan(report, await readPackedJson('whatif'), timeline);
-	showRoofline(report, timeline);
-	showLaunchRoofline(report, timeline);
-	showKernels(report, timeline);
-	showGaps(report, timeline, view);
-	showGroups(report, timeline);
-	showOthers(report, timeline);
-	showLosses(report, timeline);
-	offerKeys();
+	const whatif = await readPackedJson('whatif');
+	const parts = [() => showPlan(report, whatif, timeline), () => showRoofline(report, timeline),
+		() => showLaunchRoofline(report, timeline), () => showKernels(report, timeline), () => showGaps(report, timeline, view),
+		() => showGroups(report, timeline), () => showOthers(report, timeline), () => showLosses(report, timeline), offerKeys];
+	parts.forEach(showPart);
 	performance.mark('ready');
 }
 

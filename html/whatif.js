@@ -1,7 +1,8 @@
 // whatif.js - the plan: its steps, and pictures of a few iterations as they were and as they would be.
 
+// Empty where nothing is predicted of it.
 function speedupText(gain, isUpTo) {
-	if (!gain)
+	if (!gain || gain.speedup === null)
 		return '';
 	const of = (value) => `${value.toFixed(2)}x`;
 	return `${isUpTo ? 'up to ' : ''}${of(gain.speedup)} (${of(gain.low)} to ${of(gain.high)})`;
@@ -22,8 +23,9 @@ function showPlan(report, whatif, timeline) {
 }
 
 function planStep(step, index, picture, whatif, timeline) {
-	const gains = [step.steady && `steady state ${speedupText(step.steady, step.up_to)}`,
-		`whole run ${speedupText(step, step.up_to)}`].filter(Boolean).join(', ');
+	const gains = [['steady state', step.steady], ['whole run', step]]
+		.map(([what, gain]) => [what, speedupText(gain, step.up_to)])
+		.filter(([, text]) => text).map((texts) => texts.join(' ')).join(', ');
 	return element('div', {class: 'step'},
 		element('h3', {}, `${index + 1}. ${step.title}`), element('p', {class: 'gain'}, gains),
 		picture ? pictureOf(picture, whatif, timeline) : null);

@@ -17,7 +17,7 @@ Package: rooflinectl
 Version: $version
 Architecture: $architecture
 Maintainer: the authors of rooflinectl <rooflinectl@localhost>
-Depends: $libraries, gnuplot-nox | gnuplot
+Depends: $libraries, gnuplot-nox | gnuplot, fonts-liberation
 Section: devel
 Priority: optional
 Installed-Size: $(du -k -s --exclude=DEBIAN "$tree" | cut -f1)

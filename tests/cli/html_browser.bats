@@ -104,3 +104,11 @@ assert ($1), 'not so'"
 	holds "any('<' in text for text in t['hover'] + b['kernels'])"
 	holds "j['background'] == 'rgb(19, 20, 23)'" # dark mode
 }
+
+@test "in a browser the page of each recording, and of a part without idle time, shows all that it has" {
+	for recording in "$recordings"/*.roofline; do
+		"$ROOFLINECTL" report "$recording" --html "$(basename "$recording" .roofline).html"
+	done
+	"$ROOFLINECTL" report "$recordings/graph_chain.naive.roofline" --kernels step --html part.html
+	python3 "$root/tests/tools/html_errors.py" ./*.html
+}
