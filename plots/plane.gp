@@ -58,6 +58,7 @@ if (is_text) {
 	     lines using 1:($2 * is($3, 1)):(color_of($4)) with lines linewidth thick[1] linecolor rgb variable notitle, \
 	     lines using 1:($2 * is($3, 5)):(color_of($4)) with lines linewidth thick[5] linecolor rgb variable notitle, \
 	     for [i in "2 3 4 6"] lines using 1:($2 * is($3, int(i))) with lines dashtype dash[int(i)] linewidth thick[int(i)] linecolor rgb text_color notitle, \
+	     lines using 1:($2 * is($3, 7)) with lines linewidth 0.6 linecolor rgb quiet_color notitle, \
 	     labels using 1:2:($1 - 2):($1 + text_width(stringcolumn(4)) + 2):($2 - 7):($2 + 7) \
 		with boxxyerror fillcolor rgb '#ffffff' fillstyle solid 1 noborder notitle, \
 	     marks using 1:($2 * is($4, 1)):3:(color_of($5)) with circles fillcolor rgb variable notitle, \

@@ -171,16 +171,35 @@ bool label_beside(struct label_layout *layout, double x, double y, double radius
 	return true;
 }
 
-struct label_box label_beside_anyway(struct label_layout *layout, double x, double y, double radius,
-				     double width, double height)
+/* Rings around a mark, in heights of the text beyond its edge, and places on each. */
+#define RINGS 16
+#define RING_PLACES 24
+#define PI 3.14159265358979323846
+
+static struct label_box box_on_ring(int ring, int place, struct label_box own, double width,
+				    double height)
 {
+	double away = (own.right - own.left) / 2 + GAP + (ring + 1) * height;
+	double turn = 2 * PI * place / RING_PLACES;
+
+	return label_around((own.left + own.right) / 2 + (away + width / 2) * cos(turn),
+			    (own.bottom + own.top) / 2 + (away + height / 2) * sin(turn), width / 2,
+			    height / 2);
+}
+
+struct label_box label_near(struct label_layout *layout, double x, double y, double radius,
+			    double width, double height, bool *is_beside)
+{
+	struct label_box own = label_around(x, y, radius, radius);
 	struct label_box best = box_at(0, x, y, radius, width, height);
 	size_t least = (size_t)-1;
 
-	if (label_beside(layout, x, y, radius, width, height, &best))
+	*is_beside = label_beside(layout, x, y, radius, width, height, &best);
+	if (*is_beside)
 		return best;
-	for (int i = 0; i < SIDE_COUNT; i++) {
-		struct label_box box = box_at(i, x, y, radius, width, height);
+	for (int i = 0; least > 0 && i < RINGS * RING_PLACES; i++) {
+		struct label_box box =
+			box_on_ring(i / RING_PLACES, i % RING_PLACES, own, width, height);
 		size_t count = label_overlaps(layout, &box);
 
 		if (is_inside(layout, &box) && count < least) {

@@ -51,9 +51,10 @@ struct label_box label_around(double x, double y, double half_width, double half
 bool label_beside(struct label_layout *layout, double x, double y, double radius, double width,
 		  double height, struct label_box *place);
 
-/* The same, but the place that lies on the least others where none is free: always finds one. */
-struct label_box label_beside_anyway(struct label_layout *layout, double x, double y, double radius,
-				     double width, double height);
+/* The same, but where none is free beside the mark (is_beside) the nearest free one farther away, for a line to lead to it;
+ * at last the one that lies on the fewest others.  Always finds one. */
+struct label_box label_near(struct label_layout *layout, double x, double y, double radius,
+			    double width, double height, bool *is_beside);
 
 /* Of the places that are free the first one that crosses the fewest lines, else the first; takes it. */
 struct label_box label_first(struct label_layout *layout, const struct label_box *places,

@@ -241,17 +241,30 @@ bool plane_put_beside(struct plane *plane, double x, double y, double radius, co
 	return true;
 }
 
+/* The label's white ground covers its end. */
+static void put_leader(struct plane *plane, double x, double y, struct label_box box)
+{
+	fprintf(plane->lines.stream, "%.9g\t%.9g\t%d\t0\n%.9g\t%.9g\t%d\t0\n\n", x, y,
+		(int)PLANE_LEADER, (box.left + box.right) / 2, (box.bottom + box.top) / 2,
+		(int)PLANE_LEADER);
+}
+
 void plane_put_number(struct plane *plane, double x, double y, double radius, size_t number)
 {
+	double at_x = within(plane_at(&plane->x, x), plane->x.length);
+	double at_y = within(plane_at(&plane->y, y), plane->y.length);
+	double margin = plane->is_text ? 0 : 3; /* or 7 and 14 read as 714 */
+	struct label_box box;
+	bool is_beside;
 	char text[24];
 
 	snprintf(text, sizeof(text), "%zu", number);
-	put_in_box(plane,
-		   label_beside_anyway(&plane->layout,
-				       within(plane_at(&plane->x, x), plane->x.length),
-				       within(plane_at(&plane->y, y), plane->y.length), radius,
-				       width_of(plane, text), text_height(plane)),
-		   0, text);
+	box = label_near(&plane->layout, at_x, at_y, radius, width_of(plane, text) + 2 * margin,
+			 text_height(plane), &is_beside);
+	box.left += margin;
+	if (!is_beside && !plane->is_text)
+		put_leader(plane, at_x, at_y, box);
+	put_in_box(plane, box, 0, text);
 }
 
 void plane_put_level_label(struct plane *plane, double y, const char *text, int color)

@@ -29,8 +29,9 @@ enum plane_line {
 	PLANE_DASHED,
 	PLANE_DOTTED,
 	PLANE_DASH_DOTTED,
-	PLANE_THIN,  /* joins what belongs together */
-	PLANE_GUIDE, /* helps the eye: a position on an axis */
+	PLANE_THIN,   /* joins what belongs together */
+	PLANE_GUIDE,  /* helps the eye: a position on an axis */
+	PLANE_LEADER, /* from a mark to its number */
 };
 
 enum plane_mark {
@@ -87,7 +88,7 @@ void plane_take_mark(struct plane *plane, double x, double y, double radius);
 /* Text beside a mark; where there is no room, false and nothing is written. */
 bool plane_put_beside(struct plane *plane, double x, double y, double radius, const char *text);
 
-/* The same with a number, which always finds a place. */
+/* The same with a number, which always finds a place: a line leads to it where that is not beside the mark. */
 void plane_put_number(struct plane *plane, double x, double y, double radius, size_t number);
 
 /* Text above a level line, at its right end where there is room; or below, or further left. */

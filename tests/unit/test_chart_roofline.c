@@ -75,10 +75,11 @@ static void labels_of_near_marks_do_not_touch_each_other_or_the_marks(void **sta
 	}
 }
 
-static void a_label_in_a_crowd_is_given_up_and_its_number_is_not(void **state)
+static void a_label_in_a_crowd_is_given_up_and_its_number_stands_farther_away(void **state)
 {
 	static struct label_layout layout;
 	struct label_box box;
+	bool is_beside;
 
 	(void)state;
 	label_layout_init(&layout, 1000, 500);
@@ -86,10 +87,18 @@ static void a_label_in_a_crowd_is_given_up_and_its_number_is_not(void **state)
 	label_take(&layout, label_around(513, 250, 20, 10));
 	assert_false(label_beside(&layout, 500, 250, 10, 80, 16, &box));
 	assert_int_equal(layout.taken_count, 2);
-	box = label_beside_anyway(&layout, 500, 250, 10, 14, 16);
+	/* the nearest that is free: above or below the crowd */
+	box = label_near(&layout, 500, 250, 10, 14, 16, &is_beside);
+	assert_false(is_beside);
 	assert_int_equal(layout.taken_count, 3);
 	layout.taken_count = 2;
-	assert_int_equal(label_overlaps(&layout, &box), 1); /* the least that there is */
+	assert_int_equal(label_overlaps(&layout, &box), 0);
+	assert_true(box.bottom >= 450 || box.top <= 50);
+	/* nowhere: the least that there is */
+	label_take(&layout, label_around(500, 250, 500, 250));
+	box = label_near(&layout, 500, 250, 10, 14, 16, &is_beside);
+	layout.taken_count = 3;
+	assert_int_equal(label_overlaps(&layout, &box), 1);
 }
 
 static void a_label_prefers_a_side_where_it_crosses_no_line(void **state)
@@ -493,7 +502,7 @@ int main(void)
 		cmocka_unit_test(a_lonely_label_stands_to_the_right_of_its_mark),
 		cmocka_unit_test(at_the_right_edge_it_stands_to_the_left),
 		cmocka_unit_test(labels_of_near_marks_do_not_touch_each_other_or_the_marks),
-		cmocka_unit_test(a_label_in_a_crowd_is_given_up_and_its_number_is_not),
+		cmocka_unit_test(a_label_in_a_crowd_is_given_up_and_its_number_stands_farther_away),
 		cmocka_unit_test(a_label_prefers_a_side_where_it_crosses_no_line),
 		cmocka_unit_test(the_same_marks_get_the_same_places),
 		cmocka_unit_test(a_logarithmic_axis_begins_at_a_decade_and_places_by_factors),
