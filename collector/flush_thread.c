@@ -19,6 +19,7 @@
 #include "process_facts.h"
 #include "program_rows.h"
 #include "sampling/sampling.h"
+#include "window.h"
 
 /* How long a call that unloads code waits for records of its kernels, and how often that may be too long: then none
  * waits any more. */
@@ -27,6 +28,9 @@
 
 /* How long a program's exit waits for the last records before it goes on without them. */
 #define EXIT_TIMEOUT_S 10
+
+/* Work of the GPU that began within --duration may end later: CUPTI's kinds stay enabled for so long after it. */
+#define LAST_OPERATIONS_NS 2000000000
 
 static const struct cupti_api *cupti;
 static const struct options *options;
@@ -199,12 +203,13 @@ static bool wait_for_work(int64_t until_ns)
 	return stopping;
 }
 
-/* Once the recording has reached its limit nothing more is written: the program goes on without us. */
+/* Once the recording has reached its limit nothing more is written, nor after --duration: the program goes on without us. */
 static void disable_when_ended(void)
 {
 	static bool is_disabled;
 
-	if (is_disabled || !trace_writer_has_ended())
+	if (is_disabled || !(trace_writer_has_ended() ||
+			     window_is_over(clock_ns(CLOCK_REALTIME) - LAST_OPERATIONS_NS)))
 		return;
 	activity_disable(cupti, options);
 	is_disabled = true;

@@ -153,6 +153,11 @@ static bool is_paused_at(int64_t time_ns)
 	return found;
 }
 
+bool window_is_over(int64_t time_ns)
+{
+	return time_ns > last_ns;
+}
+
 bool window_contains(int64_t time_ns)
 {
 	return window_contains_operation(time_ns, 0);

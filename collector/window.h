@@ -2,7 +2,7 @@
  * window.h - which moments are recorded: --delay, --duration, cudaProfilerStart/Stop, ctl stop and start.
  *
  * Records that begin outside, and operations that were submitted outside of a marked span, are dropped when they are
- * decoded.  Disabling CUPTI's kinds there was tried with CUPTI 13.0: once they were enabled again kernels had other
+ * decoded.  After --duration CUPTI's kinds are disabled for good.  Disabling them outside of spans was tried with CUPTI 13.0: once they were enabled again kernels had other
  * correlation ids than their calls (docs/results/window-switching.txt).
  *
  * Thread-safe.
@@ -23,6 +23,9 @@ void window_close(int64_t time_ns, uint32_t call);
 
 /* rooflinectl ctl stop and start: what begins in between is left out.  Until the first of them all is wanted. */
 void window_pause(int64_t time_ns, bool is_paused);
+
+/* Whether nothing that begins at time_ns or later is wanted: --duration is over. */
+bool window_is_over(int64_t time_ns);
 
 /* True when a record that starts at time_ns is wanted.  O(log n) in the spans that were marked. */
 bool window_contains(int64_t time_ns);

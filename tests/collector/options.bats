@@ -74,6 +74,14 @@ load common
 	equal outside_window 7 "$(loss outside_window)"
 }
 
+@test "some time after --duration CUPTI is switched off for good" {
+	export ROOFLINE_DURATION_S=0.2 ROOFLINE_FLUSH_MS=50
+	record cuda enabled:12 kernels:5 sleep_ms:1000 enabled:12 kernels:2 sleep_ms:2500 enabled:4
+	warned 0
+	equal kernels 5 "$(rows kernels)"
+	equal outside_window 2 "$(loss outside_window)"
+}
+
 @test "with ROOFLINE_PROFILER_API only what lies between start and stop is kept" {
 	export ROOFLINE_PROFILER_API=1
 	record cuda kernels:1 profiler:start kernels:2 profiler:stop kernels:4 profiler:start kernels:8 \
