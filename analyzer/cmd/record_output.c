@@ -10,11 +10,15 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -136,6 +140,39 @@ static void choose_id(char *id, size_t size)
 	snprintf(id, size, "%016llx", (unsigned long long)number);
 }
 
+/* ---- runs at the same time ---- */
+
+/* A run writes into its folder when its program first uses CUDA, which may be late.  Until it ends it holds a name that only
+ * one socket of this machine can have; the kernel gives the name back however the run ends. */
+static int claim = -1;
+
+static uint64_t hash_of(const char *text)
+{
+	uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
+	return hash;
+}
+
+/* Returns false when a run that goes on has it; where there are no such sockets it is ours. */
+static bool claim_folder(const char *folder)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	const char *rank = ranks_rank();
+	int length = snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1,
+			      "rooflinectl.%u.%016" PRIx64 ".%.32s", (unsigned)getuid(),
+			      hash_of(folder), rank ? rank : "");
+
+	if (claim >= 0)
+		close(claim);
+	claim = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	return claim < 0 ||
+	       !bind(claim, (struct sockaddr *)&address,
+		     (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)) ||
+	       errno != EADDRINUSE;
+}
+
 int record_output_choose(struct record_output *output, const char *who)
 {
 	char id[32], name[NAME_MAX + 1];
@@ -147,6 +184,13 @@ int record_output_choose(struct record_output *output, const char *who)
 	record_set_variable(ENV_OUTPUT, output->folder);
 	if (output->is_nested)
 		return 0;
+	if (!claim_folder(output->folder)) {
+		fprintf(stderr,
+			"%s: another run that has not ended records into %s: choose another folder with "
+			"-o, or wait for its end\n",
+			who, output->folder);
+		return EXIT_USAGE;
+	}
 	choose_id(id, sizeof(id));
 	record_set_variable(ENV_RECORD, id);
 	if (!find_other_run(output->folder, id, name, sizeof(name)))

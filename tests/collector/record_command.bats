@@ -235,6 +235,28 @@ once() {
 	equal kernels 40 "$(rows kernels)"
 }
 
+@test "a run into the folder of one that goes on, and has not used CUDA yet, is another run" {
+	"$ROOFLINECTL" record -o "$recording" -- bash -c 'touch started; while [ ! -e stop ]; do sleep 0.02; done' 2>first.err 3>&- &
+	first=$!
+	until [ -e started ]; do sleep 0.02; done
+	run -2 --separate-stderr "$ROOFLINECTL" record -o "$recording" -- touch second
+	[ ! -e second ]
+	[[ "$stderr" == "rooflinectl record: another run that has not ended records into $recording: "*"-o"* ]]
+	# of one job each rank is there once
+	RANK=0 WORLD_SIZE=2 run -0 "$ROOFLINECTL" record -o "$recording" -- touch rank
+	# nor when it was killed is the folder taken
+	touch stop
+	wait "$first"
+	rm -f started stop
+	"$ROOFLINECTL" record -o "$recording" -- bash -c 'touch started; sleep 30' 2>first.err 3>&- &
+	first=$!
+	until [ -e started ]; do sleep 0.02; done
+	kill -KILL "$first"
+	wait "$first" || true
+	run -0 "$ROOFLINECTL" record -o "$recording" -- touch second
+	[ -e second ]
+}
+
 @test "a rank that the folder has already, or a job of another size, is another run" {
 	once RANK=0 WORLD_SIZE=2
 	once RANK=0 WORLD_SIZE=2
