@@ -54,11 +54,20 @@ int record_preload(const char *library)
 	return 0;
 }
 
+/* CUDA and NVTX load one library each. */
+static void take_place(const char *variable, const char *library, const char *who)
+{
+	const char *other = getenv(variable);
+
+	if (other && *other && strcmp(other, library))
+		fprintf(stderr, "%s: replacing %s=%s\n", who, variable, other);
+	setenv(variable, library, 1);
+}
+
 /* CUDA and NVTX load the library that the first two name.  Preloaded, it also sees _exit. */
 int record_inject(const char *who)
 {
 	char library[PATH_MAX];
-	const char *other = getenv("CUDA_INJECTION64_PATH");
 
 	if (path_resource(library, sizeof(library), "lib/librooflinecollector.so") < 0) {
 		fprintf(stderr,
@@ -67,10 +76,8 @@ int record_inject(const char *who)
 			who, library);
 		return -1;
 	}
-	if (other && *other && strcmp(other, library))
-		fprintf(stderr, "%s: replacing CUDA_INJECTION64_PATH=%s\n", who, other);
-	setenv("CUDA_INJECTION64_PATH", library, 1);
-	setenv("NVTX_INJECTION64_PATH", library, 1);
+	take_place("CUDA_INJECTION64_PATH", library, who);
+	take_place("NVTX_INJECTION64_PATH", library, who);
 	(void)record_preload(library);
 	return 0;
 }

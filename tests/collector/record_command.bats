@@ -350,3 +350,11 @@ once() {
 	capture with "$ROOFLINECTL" record --repeats 2 --last 30s -- true
 	[ "$(cat with.status)" -eq 2 ]
 }
+
+@test "a library that CUDA or NVTX was to load is replaced, and that is told" {
+	run -0 --separate-stderr env CUDA_INJECTION64_PATH=/one.so NVTX_INJECTION64_PATH=/other.so "$ROOFLINECTL" record -o "$recording" -- \
+		bash -c 'echo "$CUDA_INJECTION64_PATH $NVTX_INJECTION64_PATH"'
+	equal loaded "$collector $collector" "$output"
+	[[ "$stderr" == *"rooflinectl record: replacing CUDA_INJECTION64_PATH=/one.so"* ]]
+	[[ "$stderr" == *"rooflinectl record: replacing NVTX_INJECTION64_PATH=/other.so"* ]]
+}
