@@ -24,7 +24,7 @@ function showPlan(report, whatif, timeline) {
 
 function planStep(step, index, picture, whatif, timeline) {
 	const gains = [['steady state', step.steady], ['whole run', step]]
-		.map(([what, gain]) => [what, speedupText(gain, step.up_to)])
+		.map(([what, gain]) => [what, speedupText(gain, step.up_to || step.assumes)])
 		.filter(([, text]) => text).map((texts) => texts.join(' ')).join(', ');
 	return element('div', {class: 'step'},
 		element('h3', {}, `${index + 1}. ${step.title}`), element('p', {class: 'gain'}, gains),
@@ -32,7 +32,7 @@ function planStep(step, index, picture, whatif, timeline) {
 }
 
 function adviceOf(item) {
-	const gain = item.speedup ? `whole run ${speedupText(item, item.up_to)}` : `at stake ${formatTime(item.at_stake_ns)}, ` +
+	const gain = item.speedup ? `whole run ${speedupText(item, item.up_to || item.assumes)}` : `at stake ${formatTime(item.at_stake_ns)}, ` +
 		`${formatShare(item.at_stake_ratio)} of the time`;
 	return element('details', {class: 'advice'}, element('summary', {}, item.title, element('span', {class: 'why'}, gain)),
 		element('p', {}, item.target),

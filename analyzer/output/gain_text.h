@@ -16,11 +16,10 @@ struct gain_text {
 /* Of one part, without its interval: "2.71x". */
 struct gain_text gain_text_short(const struct predicted_gain *gain, enum gain_part part);
 
-/* With its interval: "2.71x (2.14x to 3.17x)". */
+/* With its interval: "2.71x (2.14x to 3.17x)".  What rests on another assumption is "up to 2.71x". */
 struct gain_text gain_text_interval(const struct predicted_gain *gain, enum gain_part part);
 
-/* And what that is of the whole: "2.71x (2.14x to 3.17x) in the steady state, 1.09x of this run".  What rests on
- * another assumption is "up to 2.71x". */
+/* And what that is of the whole: "2.71x (2.14x to 3.17x) in the steady state, 1.09x of this run". */
 struct gain_text gain_text_whole(const struct predicted_gain *gain, enum gain_part part);
 
 #endif

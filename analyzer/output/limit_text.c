@@ -80,6 +80,22 @@ static void put_whole(struct sentence *sentence, const struct limit *limit,
 				format_ns((double)limit->recording_ns).text);
 }
 
+/* What another tool adds to a call of the host is in its file, and no file says how much it is. */
+static void put_imported(struct sentence *sentence, const struct limit *limit,
+			 const struct report *report)
+{
+	const char *source = "";
+
+	for (size_t i = 0; i < report->profile->process_count && !*source; i++)
+		source = profile_property(&report->profile->processes[i], "imported_from", "");
+	if (*source && (limit->kind == LIMIT_IDLE || limit->kind == LIMIT_CHILDREN))
+		sentence_append(
+			sentence,
+			"; what %.60s added to the host's times is in them, so that without it "
+			"less is idle and changes gain less",
+			source);
+}
+
 static void put_kind(struct sentence *sentence, const struct limit *limit,
 		     const struct report *report)
 {
@@ -164,5 +180,6 @@ struct sentence limit_sentence(const struct report *report)
 		put_kernel(&sentence, &limit, report);
 	put_late(&sentence, report);
 	put_whole(&sentence, &limit, report);
+	put_imported(&sentence, &limit, report);
 	return sentence;
 }

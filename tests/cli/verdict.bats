@@ -68,7 +68,7 @@ holds() {
 	holds "sorted(j['verdict']) == ['change', 'limit', 'next']"
 	holds "[n['id'] for n in j['next']] == ['advise', 'check']"
 	holds "all(n['command'] and n['why'] for n in j['next']) and j['verdict']['next'] == j['next'][0]['command']"
-	holds "[sorted(p) for p in j['plan']] == 2 * [['high', 'low', 'options', 'speedup', 'steady', 'strategy', 'title', 'up_to']]"
+	holds "[sorted(p) for p in j['plan']] == 2 * [['assumes', 'high', 'low', 'options', 'speedup', 'steady', 'strategy', 'title', 'up_to']]"
 	holds "(j['plan'][0]['strategy'], j['plan'][0]['speedup']) == (j['advice'][0]['strategy'], j['advice'][0]['speedup'])"
 }
 

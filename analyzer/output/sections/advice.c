@@ -53,6 +53,7 @@ static const struct column advice_columns[] = {
 	{FIELD_AS("once", struct recommendation, is_once)},
 	{FIELD_AS("unsure", struct recommendation, is_unsure)},
 	{FIELD_AS("up_to", struct recommendation, gain.is_up_to)},
+	{FIELD_AS("assumes", struct recommendation, gain.is_assuming)},
 	INLINE(struct recommendation, gain.program, predicted_columns),
 	GROUP("steady", NULL, struct recommendation, gain.steady, predicted_columns),
 	GROUP("place", NULL, struct recommendation, gain.place, predicted_columns),

@@ -27,14 +27,15 @@ static const void *asked_part(struct row *row, const void *from)
 	return row->options->range ? &step->together.place : &step->together.program;
 }
 
-static const struct column columns[] = {FIELD(struct plan_step, strategy),
-					FIELD(struct plan_step, title),
-					FIELD(struct plan_step, options),
-					{FIELD_AS("up_to", struct plan_step, together.is_up_to)},
-					INLINE_FOUND(asked_part, speedup_columns),
-					GROUP("steady", NULL, struct plan_step, together.steady,
-					      speedup_columns),
-					{0}};
+static const struct column columns[] = {
+	FIELD(struct plan_step, strategy),
+	FIELD(struct plan_step, title),
+	FIELD(struct plan_step, options),
+	{FIELD_AS("up_to", struct plan_step, together.is_up_to)},
+	{FIELD_AS("assumes", struct plan_step, together.is_assuming)},
+	INLINE_FOUND(asked_part, speedup_columns),
+	GROUP("steady", NULL, struct plan_step, together.steady, speedup_columns),
+	{0}};
 
 static const void *step_at(const struct row *parent, size_t index)
 {
