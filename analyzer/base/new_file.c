@@ -46,7 +46,7 @@ static int find_place(struct new_file *file, const char *path, struct stat *stat
 
 static int fail(const struct new_file *file, int rc, struct err *err)
 {
-	return err_set(err, rc, "%s: cannot be written: %s; give -o another name", file->path,
+	return err_set(err, rc, "%s: cannot be written: %s; give it another name", file->path,
 		       strerror(-rc));
 }
 
@@ -76,7 +76,7 @@ int new_file_open(struct new_file *file, const char *path, struct err *err)
 	if (rc < 0)
 		return rc;
 	if (status.st_mode && !S_ISREG(status.st_mode)) /* rename would replace it */
-		return err_set(err, -EINVAL, "%s: not a file; give -o another name", path);
+		return err_set(err, -EINVAL, "%s: not a file; give it another name", path);
 	return open_temporary(file, &status, err);
 }
 

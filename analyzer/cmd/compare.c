@@ -138,6 +138,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		arguments->ceilings_path = argument;
 		return 0;
 	case KEY_HTML:
+		if (!*argument)
+			usage_fail(state, "--html: the file's name is missing");
 		arguments->html_path = argument;
 		return 0;
 	case ARGP_KEY_ARG:

@@ -80,6 +80,7 @@ repeats() {
 	repeats slower 110 112
 	run -0 "$ROOFLINECTL" compare old same slower -f json
 	[ "$(field 'figure("run", "first to last operation", "time", 0)["value"]')" = 102000.0 ]
+	[ "$(field 'figure("run", "first to last operation", "time", 0)["ratio"]')" = 1.0 ]
 	[ "$(field '[figure("run", "first to last operation", "time", 0)[k] for k in ("low", "high")]')" = "[100000.0, 104000.0]" ]
 	[ "$(field '[figure("run", "first to last operation", "time", i)["change"] for i in (1, 2)]')" = "['within_noise', 'more']" ]
 	run -0 "$ROOFLINECTL" compare old slower

@@ -267,9 +267,11 @@ int sides_compare(struct sides *sides)
 
 	for (size_t k = 1; k < sides->count; k++)
 		match_steady(sides, &sides->items[k]);
-	for (size_t i = 0; i < sides->row_count && rc == 0; i++)
+	for (size_t i = 0; i < sides->row_count && rc == 0; i++) {
+		sides->rows[i].values[0].ratio = sides->rows[i].values[0].value > 0 ? 1 : NAN;
 		for (size_t k = 1; k < sides->count; k++)
 			compare_value(sides, &sides->rows[i], k);
+	}
 	if (rc == 0)
 		share_within_items(sides, weights, has_change);
 	if (rc == 0)
