@@ -25,7 +25,7 @@
 #define DEMO_PAGE "roofline-demo/report.html"
 #define DEMO_WORKLOAD "lib/rooflinectl/workloads/graph_chain"
 
-/* RECORDING(words of screens stand for it, the bundled one, variant of DEMO_WORKLOAD or NULL: always the bundled one) */
+/* RECORDING(words of screens stand for it, the bundled one, variant of the workload or NULL: always the bundled one) */
 #define RECORDINGS(RECORDING)                           \
 	RECORDING(BEFORE, "graph_chain.naive", "naive") \
 	RECORDING(AFTER, "graph_chain.graph", "graph")  \
@@ -50,30 +50,53 @@ static const struct screen {
 	const char *title, *text;
 	const char *commands[COMMANDS_MOST][WORDS_MOST];
 } screens[] = {
-	{"1. What limits it?",
+	{"1. Record it",
 	 ("graph_chain, variant naive: an iteration launches three short kernels, and waits for\n"
-	  "the GPU after each.  So the GPU idles: see for how long, and why."),
+	  "the GPU after each.  To be recorded it is neither changed nor built anew."),
+	 {{"record", "-o", "BEFORE", "--", "WORKLOAD", "naive"}}},
+	{"2. What limits it?",
+	 "The GPU idles: see for how long, and why.",
 	 {{"report", "--section", "verdict,devices", "BEFORE"},
 	  {"plot", "BEFORE", "--format", "term", "timeline"}}},
-	{"2. What would help, and how much?",
+	{"3. What would help, and how much?",
 	 "The recorded run is re-simulated with each change, alone and together.",
 	 {{"report", "--section", "plan", "BEFORE"},
 	  {"whatif", "--fewer-waits", "--graph", "BEFORE"}}},
-	{"3. Make the change, record again: was it true?",
+	{"4. The change",
 	 ("The variant graph of the same program launches an iteration as one CUDA graph, and\n"
-	  "waits once.  What was predicted for it, beside what was measured:"),
+	  "waits once:\n\n"
+	  "    cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);\n"
+	  "    ...                                  /* the three launches of an iteration */\n"
+	  "    cudaStreamEndCapture(stream, &graph);\n"
+	  "    cudaGraphInstantiate(&executable, graph, 0);\n"
+	  "    for (int i = 0; i < iterations; i++)\n"
+	  "        cudaGraphLaunch(executable, stream);\n"
+	  "    cudaStreamSynchronize(stream);"),
+	 {{NULL}}},
+	{"5. Record again",
+	 "The changed program, in the same way:",
+	 {{"record", "-o", "AFTER", "--", "WORKLOAD", "graph"}}},
+	{"6. Was it true?",
+	 "What was predicted for the change, beside what was measured:",
 	 {{"verify", "BEFORE", "AFTER"}}},
-	{"4. And where kernels are the limit?",
+	{"And where kernels are the limit?",
 	 ("Another program, recorded on an NVIDIA H200 with record --counters: atomic_batch,\n"
 	  "variant naive, where every thread adds to the same counter.  Look at the nearest\n"
 	  "roof, and at what the atomics advise."),
 	 {{"report", "--section", "roofline", "COUNTED"},
 	  {"report", "--section", "atomics", "COUNTED"}}},
-	{"5. Pictures",
+	{"Pictures",
 	 "Charts as SVG, and all of the report as one page for a browser.",
-	 {{"plot", "BEFORE", "-o", DEMO_FOLDER},
+	 {{"plot", "BEFORE", "-o", DEMO_FOLDER, "timeline", "gaps", "kernels", "launch_roofline"},
 	  {"plot", "COUNTED", "-o", DEMO_COUNTED_FOLDER, "roofline", "atomics"},
 	  {"report", "BEFORE", "--html", DEMO_PAGE}}},
+};
+
+/* What words in capitals stand for. */
+struct places {
+	char recordings[RECORDING_COUNT][PATH_MAX];
+	char workload[PATH_MAX];
+	bool is_fresh; /* the program is recorded here; else the recordings are bundled ones */
 };
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
@@ -110,16 +133,6 @@ static int run_self(const char *const arguments[])
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
 }
 
-/* Shows the command, as it is typed, before it runs. */
-static int show_self(const char *const arguments[])
-{
-	printf("\n$");
-	for (size_t i = 0; arguments[i]; i++)
-		printf(" %s", arguments[i]);
-	printf("\n\n");
-	return run_self(arguments);
-}
-
 /* True when a GPU answers and both the collector and the workload were built. */
 static bool can_record(char *workload, size_t size)
 {
@@ -133,87 +146,108 @@ static bool can_record(char *workload, size_t size)
 	return driver.end == PROBE_FINISHED && driver.gpu_count > 0;
 }
 
-/* Records the variants that screens are about into new folders.  Returns 0 and their paths. */
-static int record_fresh(char paths[][PATH_MAX], const char *workload)
+/* A link in the demo's folder has a name that is short to type. */
+static int link_bundled(char *path, const char *name)
 {
-	time_t now = time(NULL);
-	struct tm local;
-	char stamp[32];
-	int rc = 0;
-
-	puts("This machine has a GPU, so the demo records on it.");
-	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", localtime_r(&now, &local));
-	for (size_t i = 0; rc == 0 && i < RECORDING_COUNT; i++) {
-		if (!recordings[i].variant)
-			continue;
-		snprintf(paths[i], PATH_MAX, DEMO_FOLDER "/graph_chain.%s.%s",
-			 recordings[i].variant, stamp);
-		rc = show_self((const char *const[]){"rooflinectl", "record", "-o", paths[i], "--",
-						     workload, recordings[i].variant, NULL});
-	}
-	if (rc < 0)
-		fputs("demo: recording failed, see above and rooflinectl doctor;"
-		      " going on with the bundled recordings\n",
-		      stderr);
-	return rc;
-}
-
-static int find_bundled(char *path, const char *name)
-{
-	char resource[PATH_MAX];
+	char resource[PATH_MAX], bundled[PATH_MAX];
 
 	snprintf(resource, sizeof(resource), "share/rooflinectl/recordings/%s" PATH_PACKED_SUFFIX,
 		 name);
-	if (path_resource(path, PATH_MAX, resource) == 0)
+	if (path_resource(bundled, sizeof(bundled), resource) != 0) {
+		fprintf(stderr,
+			"demo: no recording at %s; build with `make` in a full checkout, or reinstall\n",
+			bundled);
+		return -1;
+	}
+	snprintf(path, PATH_MAX, DEMO_FOLDER "/%s" PATH_PACKED_SUFFIX, name);
+	if ((unlink(path) == 0 || errno == ENOENT) && symlink(bundled, path) == 0)
 		return 0;
-	fprintf(stderr,
-		"demo: no recording at %s; build with `make` in a full checkout, or reinstall\n",
-		path);
-	return -1;
+	snprintf(path, PATH_MAX, "%s", bundled);
+	return 0;
 }
 
-/* Fresh recordings where that is possible, else the bundled ones; negative when there are neither. */
-static int choose_recordings(char paths[][PATH_MAX])
+static int take_bundled(struct places *places)
 {
-	char workload[PATH_MAX];
-	bool is_fresh =
-		can_record(workload, sizeof(workload)) && record_fresh(paths, workload) == 0;
-
-	if (!is_fresh)
-		puts("Recorded earlier on an NVIDIA H200 and bundled with rooflinectl; reading it"
-		     " needs no GPU.");
+	places->is_fresh = false;
 	for (size_t i = 0; i < RECORDING_COUNT; i++)
-		if ((!is_fresh || !recordings[i].variant) &&
-		    find_bundled(paths[i], recordings[i].bundled) < 0)
+		if (link_bundled(places->recordings[i], recordings[i].bundled) < 0)
 			return -1;
 	return 0;
 }
 
-/* Words in capitals stand for recordings. */
-static const char *word_for(const char *word, char paths[][PATH_MAX])
+/* Folders for fresh recordings where a program can be recorded, else the bundled ones; negative when there are neither. */
+static int choose_recordings(struct places *places)
 {
+	time_t now = time(NULL);
+	struct tm local;
+	char stamp[32];
+
+	if (take_bundled(places) < 0)
+		return -1;
+	places->is_fresh = can_record(places->workload, sizeof(places->workload));
+	if (!places->is_fresh) {
+		snprintf(places->workload, sizeof(places->workload), "graph_chain");
+		return 0;
+	}
+	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", localtime_r(&now, &local));
+	for (size_t i = 0; i < RECORDING_COUNT; i++)
+		if (recordings[i].variant)
+			snprintf(places->recordings[i], PATH_MAX, DEMO_FOLDER "/graph_chain.%s.%s",
+				 recordings[i].variant, stamp);
+	return 0;
+}
+
+static const char *word_for(const char *word, const struct places *places)
+{
+	if (!strcmp(word, "WORKLOAD"))
+		return places->workload;
 	for (size_t i = 0; i < RECORDING_COUNT; i++)
 		if (!strcmp(word, recordings[i].word))
-			return paths[i];
+			return places->recordings[i];
 	return word;
 }
 
-static int show_command(const char *const words[], char paths[][PATH_MAX])
+/* The command as it is typed; then what it does. */
+static int show_command(const char *const words[], struct places *places)
 {
 	const char *arguments[WORDS_MOST + 2] = {"rooflinectl"};
 
 	for (size_t i = 0; i < WORDS_MOST && words[i]; i++)
-		arguments[i + 1] = word_for(words[i], paths);
-	return show_self(arguments);
+		arguments[i + 1] = word_for(words[i], places);
+	printf("\n$");
+	for (size_t i = 0; arguments[i]; i++)
+		printf(" %s", arguments[i]);
+	printf("\n\n");
+	if (strcmp(words[0], "record") != 0 || places->is_fresh)
+		return run_self(arguments);
+	puts("This was done on an NVIDIA H200; the recording is bundled with rooflinectl, and now\n"
+	     "linked under that name.  Reading it needs no GPU.");
+	return 0;
 }
 
-static int show_screen(const struct screen *screen, char paths[][PATH_MAX])
+static int show_screen(const struct screen *screen, struct places *places)
 {
 	int rc = 0;
 
 	printf("\n---- %s ----\n\n%s\n", screen->title, screen->text);
 	for (size_t i = 0; rc == 0 && i < COMMANDS_MOST && screen->commands[i][0]; i++)
-		rc = show_command(screen->commands[i], paths);
+		rc = show_command(screen->commands[i], places);
+	return rc;
+}
+
+/* Where the first recording fails the bundled ones are shown. */
+static int show_screens(struct places *places)
+{
+	int rc = show_screen(&screens[0], places);
+
+	if (rc != 0 && places->is_fresh) {
+		fputs("demo: recording failed, see above and rooflinectl doctor; going on with the "
+		      "bundled recordings\n",
+		      stderr);
+		rc = take_bundled(places);
+	}
+	for (size_t i = 1; rc == 0 && i < sizeof(screens) / sizeof(screens[0]); i++)
+		rc = show_screen(&screens[i], places);
 	return rc;
 }
 
@@ -230,8 +264,7 @@ static void print_next(void)
 
 int cmd_demo(int argc, char **argv)
 {
-	char paths[RECORDING_COUNT][PATH_MAX];
-	int rc = 0;
+	static struct places places;
 
 	if (usage_parse(&parser, argc, argv, 0, NULL))
 		return EXIT_USAGE;
@@ -243,11 +276,9 @@ int cmd_demo(int argc, char **argv)
 			strerror(errno));
 		return EXIT_FAILED;
 	}
-	if (choose_recordings(paths) != 0)
+	if (choose_recordings(&places) != 0)
 		return EXIT_FAILED;
-	for (size_t i = 0; rc == 0 && i < sizeof(screens) / sizeof(screens[0]); i++)
-		rc = show_screen(&screens[i], paths);
-	if (rc != 0) {
+	if (show_screens(&places) != 0) {
 		fputs("demo: stopped, see the complaint above; rooflinectl doctor tells more\n",
 		      stderr);
 		return EXIT_FAILED;

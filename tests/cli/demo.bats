@@ -19,8 +19,8 @@ needs_recording() {
 	run "$ROOFLINECTL" demo
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"bundled with rooflinectl"* ]]
-	bundled="$BUILD/share/rooflinectl/recordings"
-	before="$bundled/graph_chain.naive.roofline" after="$bundled/graph_chain.graph.roofline"
+	before=roofline-demo/graph_chain.naive.roofline after=roofline-demo/graph_chain.graph.roofline
+	[[ "$output" == *"1. Record it"*"$ rooflinectl record -o $before -- graph_chain naive"*"2. "*"3. "*"4. The change"*"5. Record again"*"6. Was it true?"* ]]
 	[[ "$output" == *"$("$ROOFLINECTL" report --section verdict,devices "$before")"*"$("$ROOFLINECTL" whatif --fewer-waits --graph "$before")"* ]]
 	[[ "$output" == *"$("$ROOFLINECTL" verify "$before" "$after")"*"rooflinectl analyze -o DIR -- app args"* ]]
 	grep -q '</html>' roofline-demo/report.html
