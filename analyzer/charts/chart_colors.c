@@ -114,7 +114,7 @@ void chart_describe_causes(char *text, size_t size, const struct chart_idle *idl
 		char entry[96];
 		int entry_length = snprintf(entry, sizeof(entry), "%s%s %s", length ? ", " : "",
 					    gap_cause_title((enum gap_cause)cause),
-					    format_percent(part, whole).text);
+					    format_percent(part, (double)idle->wall_ns).text);
 
 		if ((length > 0 && part < NAMED_CAUSE_RATIO * whole) ||
 		    length + (size_t)entry_length >= size)
@@ -128,13 +128,13 @@ void chart_describe_causes(char *text, size_t size, const struct chart_idle *idl
 void chart_describe_largest_cause(char *text, size_t size, const struct chart_idle *idle)
 {
 	bool listed[GAP_CAUSE_COUNT] = {[GAP_CHILDREN] = true};
-	int64_t idle_ns = idle->idle_ns - idle->by_cause_ns[GAP_CHILDREN];
 	int cause = largest_cause(idle, listed);
 
 	text[0] = '\0';
 	if (cause < GAP_CAUSE_COUNT)
 		snprintf(text, size, "largest cause %s, %s", gap_cause_title(cause),
-			 format_percent((double)idle->by_cause_ns[cause], (double)idle_ns).text);
+			 format_percent((double)idle->by_cause_ns[cause], (double)idle->wall_ns)
+				 .text);
 }
 
 void chart_begin_legend(struct chart_file *file, int title_count)

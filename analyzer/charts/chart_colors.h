@@ -50,11 +50,11 @@ struct chart_idle {
 	int64_t by_cause_ns[GAP_CAUSE_COUNT];
 };
 
-/* "launch 61%, synchronization 30%": the causes that make up most of the idle time,
- * as many as fit. */
+/* "launch 61.0%, synchronization 30.0%": the causes that make up most of the idle time, as many as fit, as shares of the time
+ * that is shown, as reports tell them. */
 void chart_describe_causes(char *text, size_t size, const struct chart_idle *idle);
 
-/* "largest cause launch, 61.0%", of what is idle for certain; "" where nothing is. */
+/* "largest cause launch, 61.0%" of the time that is shown, of what is idle for certain; "" where nothing is. */
 void chart_describe_largest_cause(char *text, size_t size, const struct chart_idle *idle);
 
 /* Before the entries of a legend with so many titles. */

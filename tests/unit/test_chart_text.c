@@ -99,7 +99,7 @@ static void a_title_tells_the_largest_cause_of_what_is_idle_for_certain(void **s
 
 	(void)state;
 	chart_describe_largest_cause(text, sizeof(text), &some_idle);
-	assert_string_equal(text, "largest cause host compute, 71.4%");
+	assert_string_equal(text, "largest cause host compute, 25.0%");
 	chart_describe_largest_cause(text, sizeof(text), &none);
 	assert_string_equal(text, "");
 }
