@@ -2,6 +2,11 @@
 # A recording under way: ctl, top, the flight recorder of record --last, and the line of record --live.
 load common
 
+# Here a program is asked while it runs: a machine that is busy with other tests may be too late once.
+setup_file() {
+	export BATS_TEST_RETRIES=1
+}
+
 setup() {
 	cd "$BATS_TEST_TMPDIR"
 	ulimit -S -c 0
