@@ -206,7 +206,9 @@ void page_kernel(struct page *page, const char *name, size_t width)
 		page_text(page, name, width);
 		return;
 	}
-	page_text(page, label_of(page, name, width), width);
+	page_text(page,
+		  label_of(page, name, page_kernel_columns(page, name) <= width ? SIZE_MAX : width),
+		  width);
 }
 
 void page_kernel_line(struct page *page, const char *name)

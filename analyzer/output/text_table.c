@@ -55,26 +55,49 @@ static bool find_value(const struct column *columns, const char *key, struct row
 	return false;
 }
 
-/* Texts of the first column have what a line is longer than usual. */
-static int width_of(const struct page *page, const struct text_column *column, bool is_first)
-{
-	return is_first && column->width < 0 ? column->width - (int)(page_width(page) - PAGE_WIDTH)
-					     : column->width;
-}
-
-static void put_cell(struct page *page, const struct section *section,
-		     const struct text_column *column, struct row *row, bool is_first)
+static struct value cell_value(const struct section *section, const struct text_column *column,
+			       struct row *row)
 {
 	struct value value = value_none();
 
 	if (column->get)
-		value = column->get(row, row->item);
-	else
-		(void)find_value(section->columns, column->key, row, row->item, &value);
+		return column->get(row, row->item);
+	(void)find_value(section->columns, column->key, row, row->item, &value);
+	return value;
+}
+
+/* Texts of the first column have what a line is longer than usual, as far as they need it. */
+static int first_width(const struct page *page, const struct section *section,
+		       const struct text_column *first, const struct row *root, size_t rows)
+{
+	struct row row = {.report = page->report, .options = page->options, .parent = root};
+	size_t least = (size_t)-first->width, most = least + page_width(page) - PAGE_WIDTH;
+	size_t needed = least;
+
+	if (first->width >= 0)
+		return first->width;
+	for (; row.index < rows && needed < most; row.index++) {
+		struct value value;
+		size_t length;
+
+		row.item = section_row(section, root, row.index);
+		value = cell_value(section, first, &row);
+		length = value.type == VALUE_TEXT ? strlen(value.text) : 0;
+		needed = length > needed ? length : needed;
+		value_free(&value);
+	}
+	return -(int)(needed < most ? needed : most);
+}
+
+/* width: of the first column, which is not its own. */
+static void put_cell(struct page *page, const struct section *section,
+		     const struct text_column *column, struct row *row, int width)
+{
+	struct value value = cell_value(section, column, row);
+
 	page->has_failed |= value.type == VALUE_FAILED;
 	if (column->width < 0)
-		page_text(page, value.type == VALUE_TEXT ? value.text : "-",
-			  (size_t)-width_of(page, column, is_first));
+		page_text(page, value.type == VALUE_TEXT ? value.text : "-", (size_t)-width);
 	else
 		fprintf(page->out, "%*s", column->width,
 			value.type == VALUE_TEXT ? value.text
@@ -82,13 +105,13 @@ static void put_cell(struct page *page, const struct section *section,
 	value_free(&value);
 }
 
-static void put_heads(struct page *page, const struct text_column *columns)
+static void put_heads(struct page *page, const struct text_column *columns, int first)
 {
 	char heads[PAGE_WIDTH_MOST * 2] = " ";
 
 	for (const struct text_column *column = columns; column->head; column++)
 		snprintf(heads + strlen(heads), sizeof(heads) - strlen(heads), " %*s",
-			 width_of(page, column, column == columns), column->head);
+			 column == columns ? first : column->width, column->head);
 	page_heads(page, heads);
 }
 
@@ -108,15 +131,19 @@ void page_table(struct page *page, const struct section *section, const char *no
 	struct row row = {.report = page->report, .options = page->options, .parent = &root};
 	size_t count = count_rows(section, &root), rows = page_rows(page, count, PAGE_TOP);
 
+	int first;
+
 	if (!rows)
 		return;
+	first = first_width(page, section, columns, &root, rows);
 	page_list_title(page, section->title, note, rows, count);
-	put_heads(page, columns);
+	put_heads(page, columns, first);
 	for (; row.index < rows; row.index++) {
 		row.item = section_row(section, &root, row.index);
 		for (const struct text_column *column = columns; column->head; column++) {
 			fputs(column == columns ? "  " : " ", page->out);
-			put_cell(page, section, column, &row, column == columns);
+			put_cell(page, section, column, &row,
+				 column == columns ? first : column->width);
 		}
 		fputc('\n', page->out);
 	}

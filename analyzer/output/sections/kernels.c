@@ -171,10 +171,10 @@ static int64_t total_kernel_ns(const struct statistics *statistics)
 	return total_ns;
 }
 
-/* At the right; what is too long for one line goes on behind a comma. */
-static void put_shape(const struct page *page, char *shape)
+/* At the right, in edge columns; what is too long for one line goes on behind a comma. */
+static void put_shape(const struct page *page, char *shape, size_t edge)
 {
-	size_t at = page_width(page);
+	size_t at = edge;
 	int width = (int)at;
 
 	if (strlen(shape) <= at) {
@@ -186,19 +186,37 @@ static void put_shape(const struct page *page, char *shape)
 	fprintf(page->out, "%*.*s\n%*s\n", width, (int)at - 1, shape, width, shape + at);
 }
 
-static void put_kernel(struct page *page, const struct kernel_statistics *kernel, int64_t all_ns)
+/* Where lines of a kernel and its shape end: not farther right than the longest needs. */
+static size_t find_edge(const struct page *page, const struct row *root, size_t rows)
+{
+	size_t edge = PAGE_WIDTH;
+	char shape[512];
+
+	for (size_t i = 0; i < rows; i++) {
+		const struct kernel_statistics *kernel = section_row(&section_kernels, root, i);
+		size_t needed;
+
+		describe_shape(page, kernel, shape, sizeof(shape));
+		needed = strlen(shape) + 4 + page_kernel_columns(page, kernel->name);
+		edge = needed > edge && needed <= page_width(page) ? needed : edge;
+	}
+	return edge;
+}
+
+static void put_kernel(struct page *page, const struct kernel_statistics *kernel, int64_t all_ns,
+		       size_t edge)
 {
 	const struct distribution *time = &kernel->time;
 	char shape[512];
 
 	describe_shape(page, kernel, shape, sizeof(shape));
 	if (page->options->wide ||
-	    strlen(shape) + 4 + page_kernel_columns(page, kernel->name) > page_width(page)) {
+	    strlen(shape) + 4 + page_kernel_columns(page, kernel->name) > edge) {
 		page_kernel_line(page, kernel->name);
-		put_shape(page, shape);
+		put_shape(page, shape, edge);
 	} else {
 		fputs("  ", page->out);
-		page_kernel(page, kernel->name, page_width(page) - 4 - strlen(shape));
+		page_kernel(page, kernel->name, edge - 4 - strlen(shape));
 		fprintf(page->out, "  %s\n", shape);
 	}
 	fprintf(page->out, "  %9s %6s %11s %9s %9s %9s %9s %9s\n",
@@ -232,14 +250,16 @@ static void print_kernels(struct page *page)
 	size_t rows = page_rows(page, statistics->kernel_count, PAGE_TOP);
 	int64_t all_ns = total_kernel_ns(statistics);
 	const struct row root = {.report = page->report, .options = page->options};
+	size_t edge;
 
 	if (!rows)
 		return;
 	page_list_title(page, "Kernels", "% of all kernels' time", rows, statistics->kernel_count);
 	page_heads(page, "       time      %       count      mean    median       p99       min "
 			 "      max");
+	edge = find_edge(page, &root, rows);
 	for (size_t i = 0; i < rows; i++)
-		put_kernel(page, section_row(&section_kernels, &root, i), all_ns);
+		put_kernel(page, section_row(&section_kernels, &root, i), all_ns, edge);
 	put_counted(page);
 }
 
