@@ -155,6 +155,16 @@ static void put_exposed(struct sentence *sentence, const struct job *job)
 			format_percent((double)job->all.exposed_ns, (double)job->all.wall_ns).text);
 }
 
+/* Communication is among the kernels of a GPU: "; of all ranks' time 40.3% is exposed communication" */
+static void put_exposed_part(struct sentence *sentence, const struct job *job)
+{
+	if (job->all.exposed_ns > 0 &&
+	    (double)job->all.exposed_ns >= LEAST_WAIT_PART * (double)job->all.wall_ns)
+		sentence_append(
+			sentence, "; of all ranks' time %s is exposed communication",
+			format_percent((double)job->all.exposed_ns, (double)job->all.wall_ns).text);
+}
+
 /* ---- all ---- */
 
 struct sentence limit_sentence(const struct report *report)
@@ -178,6 +188,8 @@ struct sentence limit_sentence(const struct report *report)
 		put_untraced(&sentence, report, limit.device);
 	if (limit.kind == LIMIT_KERNELS)
 		put_kernel(&sentence, &limit, report);
+	if (limit.kind == LIMIT_KERNELS)
+		put_exposed_part(&sentence, report->job);
 	put_late(&sentence, report);
 	put_whole(&sentence, &limit, report);
 	put_imported(&sentence, &limit, report);
