@@ -89,8 +89,8 @@ assert abs(found / wanted - 1) < 0.1, (workload, found, wanted)' \
 }
 
 @test "where kernels take the time the verdict tells how much of it is exposed communication, and of one rank nothing" {
-	run -0 "$ROOFLINECTL" report --section verdict -f json --range run "$recordings/nccl_bucketed.naive.roofline"
+	run -0 "$ROOFLINECTL" report --section verdict -f json --range run "$root/tests/recordings/nccl_bucketed.naive.roofline"
 	[[ "$output" =~ "; of all ranks' time "4[0-9.]+"% is exposed communication; the steady state" ]]
-	run -0 "$ROOFLINECTL" report --section verdict -f json "$recordings/memory_bound.naive.roofline"
+	run -0 "$ROOFLINECTL" report --section verdict -f json "$root/tests/recordings/memory_bound.naive.roofline"
 	[[ "$output" != *communication* ]]
 }
