@@ -93,9 +93,10 @@ static const char *known_elsewhere(const char *name)
 {
 	static const struct {
 		const char *elsewhere, *here;
-	} names[] = {{"diff", "compare"},    {"stats", "report"},   {"stat", "report"},
-		     {"analyse", "analyze"}, {"profile", "record"}, {"launch", "record"},
-		     {"trace", "record"},    {"convert", "export"}, {"view", "report --html"}};
+	} names[] = {{"diff", "compare"},      {"stats", "report"},   {"stat", "report"},
+		     {"analyse", "analyze"},   {"profile", "record"}, {"launch", "record"},
+		     {"trace", "record"},      {"convert", "export"}, {"view", "report --html"},
+		     {"version", "--version"}, {"-v", "--version"}};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strcmp(name, names[i].elsewhere))
@@ -118,7 +119,9 @@ static int fail_command(const char *name)
 	(void)format_text(shown, sizeof(shown), name, sizeof(shown));
 #define COMMAND_NAME(command, summary) " " #command
 	fprintf(stderr, "rooflinectl: no command '%s'%s; see rooflinectl --help\n", shown,
-		usage_suggest(name, COMMANDS(COMMAND_NAME)).text);
+		usage_suggest(name, *name == '-' ? " --help --version --no-pager"
+						 : COMMANDS(COMMAND_NAME))
+			.text);
 #undef COMMAND_NAME
 	return EXIT_USAGE;
 }

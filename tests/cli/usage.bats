@@ -29,6 +29,10 @@ setup() {
 @test "a command is found by the name that other tools give it, and an option is not taken for one that has nothing of it" {
 	wrong diff one two
 	[[ "$stderr" == "rooflinectl: no command 'diff', did you mean 'compare'?; "* ]]
+	for wrong in version=--version -v=--version --no-page=--no-pager; do
+		run -2 --separate-stderr "$ROOFLINECTL" "${wrong%%=*}"
+		[[ "$stderr" == "rooflinectl: no command '${wrong%%=*}', did you mean '${wrong#*=}'?; "* ]]
+	done
 	wrong report --gaps
 	[[ "$stderr" == "rooflinectl report: unrecognized option '--gaps'; "* ]]
 	wrong report --formt text
