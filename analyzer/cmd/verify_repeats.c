@@ -41,8 +41,10 @@ static int choose_median(struct verify_side *side, const struct side *of, const 
 			 struct err *err)
 {
 	struct timed_repeat *repeats = calloc(of->path_count, sizeof(*repeats));
-	int rc = repeats ? 0 : err_set(err, -ENOMEM, "out of memory");
+	int rc = 0;
 
+	if (!repeats)
+		return err_set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < of->path_count && rc == 0; i++)
 		rc = time_repeat(&repeats[i], of->paths[i], range, err);
 	if (rc == 0) {
