@@ -1,5 +1,6 @@
 /* export.c - rooflinectl export: a recording in the formats of other tools. */
 #include "cmd/commands.h"
+#include "cmd/progress.h"
 #include "cmd/source.h"
 #include "cmd/usage.h"
 
@@ -78,18 +79,28 @@ static const struct argp parser = {
 	       "\n\nThe formats and their suffixes:" EXPORTS(EXPORT_LINE),
 };
 
+static int write_file(const struct export_arguments *arguments, const struct report *report,
+		      struct err *err)
+{
+	struct progress progress;
+	struct new_file file;
+	int rc = new_file_open(&file, arguments->path, err);
+
+	if (rc < 0)
+		return rc;
+	progress_begin(&progress, "writing the file");
+	rc = new_file_close(&file, arguments->format(report, file.temporary, err), err);
+	progress_end(&progress);
+	return rc;
+}
+
 static int run(struct export_arguments *arguments, struct err *err)
 {
 	struct report *report = NULL;
-	struct new_file file;
 	int rc = source_load(&report, &arguments->source, "rooflinectl export", err);
 
-	if (rc == 0) {
-		rc = new_file_open(&file, arguments->path, err);
-		if (rc == 0)
-			rc = new_file_close(&file, arguments->format(report, file.temporary, err),
-					    err);
-	}
+	if (rc == 0)
+		rc = write_file(arguments, report, err);
 	report_free(report);
 	return rc;
 }
