@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct export_arguments {
 	struct source source;
@@ -20,7 +21,7 @@ struct export_arguments {
 static const struct argp_option option_table[] = {
 	{"format", 'f', "FORMAT", 0,
 	 "one of" EXPORT_NAMES "; without it the one that FILE's suffix tells", 0},
-	{"output", 'o', "FILE", 0, "the file to write", 0},
+	{"output", 'o', "FILE", 0, "the file to write; - is stdout", 0},
 	{0},
 };
 
@@ -82,14 +83,43 @@ static const struct argp parser = {
 static int write_file(const struct export_arguments *arguments, const struct report *report,
 		      struct err *err)
 {
-	struct progress progress;
 	struct new_file file;
-	int rc = new_file_open(&file, arguments->path, err);
+	int rc = new_file_open_any(&file, arguments->path, err);
 
 	if (rc < 0)
 		return rc;
+	rc = arguments->format(report,
+			       &(struct export_target){file.fd,
+						       *file.temporary ? file.temporary : NULL,
+						       arguments->path},
+			       err);
+	return new_file_close(&file, rc, err);
+}
+
+static int write_stdout(const struct export_arguments *arguments, const struct report *report,
+			struct err *err)
+{
+	if (isatty(STDOUT_FILENO))
+		return err_set(err, -EINVAL, "stdout is a terminal; send it to a file or a pipe");
+	return arguments->format(report, &(struct export_target){STDOUT_FILENO, NULL, "stdout"},
+				 err);
+}
+
+/* The other name would lead to the file behind it, which the shell has opened and may append to. */
+static bool is_stdout(const char *path)
+{
+	return !strcmp(path, "-") || !strcmp(path, "/dev/stdout");
+}
+
+static int write_export(const struct export_arguments *arguments, const struct report *report,
+			struct err *err)
+{
+	struct progress progress;
+	int rc;
+
 	progress_begin(&progress, "writing the file");
-	rc = new_file_close(&file, arguments->format(report, file.temporary, err), err);
+	rc = is_stdout(arguments->path) ? write_stdout(arguments, report, err)
+					: write_file(arguments, report, err);
 	progress_end(&progress);
 	return rc;
 }
@@ -100,7 +130,7 @@ static int run(struct export_arguments *arguments, struct err *err)
 	int rc = source_load(&report, &arguments->source, "rooflinectl export", err);
 
 	if (rc == 0)
-		rc = write_file(arguments, report, err);
+		rc = write_export(arguments, report, err);
 	report_free(report);
 	return rc;
 }
