@@ -355,3 +355,24 @@ with_events() {
 	sed '1s/Kernel_Name/Other/' "$here/4711_kernel_trace.csv" >7_kernel_trace.csv
 	refused "7_kernel_trace.csv: no column Kernel_Name, Direction, Function or Agent_Type" 7_kernel_trace.csv
 }
+
+@test "of GPUs that are not NVIDIA's nothing tells to measure ceilings, to sample, to count or to record" {
+	cp "$root"/tests/recordings/foreign/rocprofv3/4711_*.csv .
+	"$ROOFLINECTL" import 4711_*.csv -o amd
+	"$ROOFLINECTL" import 4711_kernel_trace.csv 4711_hip_api_trace.csv -o unnamed
+	with_events '[d.update(name="AMD Instinct MI300X") for d in trace["deviceProperties"]]'
+	"$ROOFLINECTL" import changed.json -o torch
+	for recording in amd unnamed torch; do
+		{
+			"$ROOFLINECTL" report $recording
+			"$ROOFLINECTL" report $recording --format json
+			"$ROOFLINECTL" report $recording --section roofline,launch_roofline,counters,sampling,managed_memory
+			"$ROOFLINECTL" advise $recording
+			"$ROOFLINECTL" plot $recording -o pictures roofline launch_roofline || true
+		} >told 2>&1
+		run -1 grep -E 'rooflinectl (ceilings|record|analyze)|record (it )?with|--sample|--counters|ncu ' told
+		grep -q "there are no ceilings of GPUs that are not NVIDIA's" told
+	done
+	"$ROOFLINECTL" report "$made/kineto" >told
+	grep -q -- '--sample' told
+}
