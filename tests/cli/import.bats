@@ -326,6 +326,27 @@ with_events() {
 	[[ "$output" == "Lost: 4 invalid_times "*"first: events whose ts or dur is no number" ]]
 }
 
+@test "rows of Nsight Systems without a time are lost, and are at no time" {
+	cp "$made/nsys.sqlite" lost.sqlite
+	python3 - <<-'END'
+		import sqlite3
+		file = sqlite3.connect("lost.sqlite")
+		file.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = 'abc' WHERE rowid = 5")
+		file.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = NULL WHERE rowid = 6")
+		file.commit()
+	END
+	"$ROOFLINECTL" import lost.sqlite -o lost
+	for recording in lost "$made/nsys"; do
+		"$ROOFLINECTL" report $recording --format json
+	done | python3 -c '
+import json, sys
+text, decoder = sys.stdin.read(), json.JSONDecoder()
+lost, end = decoder.raw_decode(text)
+whole, _ = decoder.raw_decode(text[end:].lstrip())
+assert lost["losses"] == {"invalid_times": 2}, lost["losses"]
+assert lost["devices"][0]["wall_ns"] == whole["devices"][0]["wall_ns"]'
+}
+
 @test "where no kernel has times that can be used nothing is made" {
 	with_events '[e.update(dur=-1) for e in kernels]'
 	refused "none of the 600 kernels in what was given has times that can be used" changed.json
