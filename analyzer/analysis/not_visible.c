@@ -290,6 +290,7 @@ static int find_waits_in_kernels(struct report *report)
 int not_visible_find(struct report *report)
 {
 	struct sampled sampled = find_sampled(report_with_samples(report));
+	bool is_nvidias = profile_is_nvidias(report->profile);
 	int rc = find_imported(report);
 
 	if (rc == 0)
@@ -298,9 +299,9 @@ int not_visible_find(struct report *report)
 		rc = find_host_functions(report);
 	if (rc == 0)
 		rc = find_managed_memory(report);
-	if (rc == 0)
+	if (rc == 0 && is_nvidias) /* others' devices launch nothing themselves */
 		rc = find_graphs(report, &sampled);
-	if (rc == 0)
+	if (rc == 0 && is_nvidias)
 		rc = find_dynamic_parallelism(report, &sampled);
 	if (rc == 0)
 		rc = find_waits_in_kernels(report);

@@ -243,6 +243,10 @@ static void set_titles(struct chart_file *file, const struct scene *scene)
 {
 	const struct roofline_launch *all = &scene->roofline->application.launch;
 	const char *note = scene->report->ceilings_note;
+	const char *unknown =
+		profile_is_nvidias(scene->report->profile)
+			? "what launch overhead allows is not measured: rooflinectl ceilings"
+			: "what launch overhead allows is not measured";
 	char text[640], name[NAME_SIZE];
 
 	snprintf(text, sizeof(text), "kernels of %s run for %s of the time",
@@ -254,9 +258,7 @@ static void set_titles(struct chart_file *file, const struct scene *scene)
 	point_short_name(name, scene, scene->shown[0]);
 	snprintf(text, sizeof(text), "most idle time after %s, %s; %s", name,
 		 format_ns(scene->shown[0]->launch.lost_ns).text,
-		 scene->roofline->launch_period_ns > 0
-			 ? (note ? note : "")
-			 : "what launch overhead allows is not measured: rooflinectl ceilings");
+		 scene->roofline->launch_period_ns > 0 ? (note ? note : "") : unknown);
 	chart_set_text(file, "chart_subtitle", text);
 }
 

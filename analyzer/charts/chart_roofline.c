@@ -433,6 +433,10 @@ static int tell_missing(const struct scene *scene, struct err *err)
 {
 	const struct profile *profile = scene->report->profile;
 
+	if (!profile->counter_count && !profile_is_nvidias(profile))
+		return err_set(err, -ENODATA,
+			       "%s has no counters, which are of NVIDIA's GPUs alone",
+			       profile->path);
 	if (!profile->counter_count)
 		return err_set(
 			err, -ENODATA,

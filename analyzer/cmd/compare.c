@@ -1,6 +1,7 @@
 /* compare.c - rooflinectl compare: what is different between two or more recordings, and is it more than noise. */
 #include "cmd/commands.h"
 #include "cmd/compare_sides.h"
+#include "cmd/progress.h"
 #include "cmd/selection.h"
 #include "cmd/source.h"
 #include "cmd/usage.h"
@@ -325,6 +326,7 @@ static int exit_code(const struct compare_arguments *arguments)
 /* The page is there complete or not at all. */
 static int write_page(const struct compare_arguments *arguments, struct err *err)
 {
+	struct progress progress;
 	struct new_file file;
 	FILE *out;
 	int rc = new_file_open(&file, arguments->html_path, err);
@@ -332,9 +334,12 @@ static int write_page(const struct compare_arguments *arguments, struct err *err
 	if (rc < 0)
 		return rc;
 	out = new_file_stream(&file, err);
-	return new_file_close(&file,
-			      out ? html_write_comparison(&arguments->sides, out, err) : -ENOMEM,
-			      err);
+	progress_begin(&progress, "writing the page");
+	rc = new_file_close(&file,
+			    out ? html_write_comparison(&arguments->sides, out, err) : -ENOMEM,
+			    err);
+	progress_end(&progress);
+	return rc;
 }
 
 static int write_comparison(const struct compare_arguments *arguments, struct err *err)

@@ -1,5 +1,6 @@
 /* export.c - rooflinectl export: a recording in the formats of other tools. */
 #include "cmd/commands.h"
+#include "cmd/progress.h"
 #include "cmd/source.h"
 #include "cmd/usage.h"
 
@@ -9,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct export_arguments {
 	struct source source;
@@ -19,7 +21,7 @@ struct export_arguments {
 static const struct argp_option option_table[] = {
 	{"format", 'f', "FORMAT", 0,
 	 "one of" EXPORT_NAMES "; without it the one that FILE's suffix tells", 0},
-	{"output", 'o', "FILE", 0, "the file to write", 0},
+	{"output", 'o', "FILE", 0, "the file to write; - is stdout", 0},
 	{0},
 };
 
@@ -78,18 +80,57 @@ static const struct argp parser = {
 	       "\n\nThe formats and their suffixes:" EXPORTS(EXPORT_LINE),
 };
 
+static int write_file(const struct export_arguments *arguments, const struct report *report,
+		      struct err *err)
+{
+	struct new_file file;
+	int rc = new_file_open_any(&file, arguments->path, err);
+
+	if (rc < 0)
+		return rc;
+	rc = arguments->format(report,
+			       &(struct export_target){file.fd,
+						       *file.temporary ? file.temporary : NULL,
+						       arguments->path},
+			       err);
+	return new_file_close(&file, rc, err);
+}
+
+static int write_stdout(const struct export_arguments *arguments, const struct report *report,
+			struct err *err)
+{
+	if (isatty(STDOUT_FILENO))
+		return err_set(err, -EINVAL, "stdout is a terminal; send it to a file or a pipe");
+	return arguments->format(report, &(struct export_target){STDOUT_FILENO, NULL, "stdout"},
+				 err);
+}
+
+/* The other name would lead to the file behind it, which the shell has opened and may append to. */
+static bool is_stdout(const char *path)
+{
+	return !strcmp(path, "-") || !strcmp(path, "/dev/stdout");
+}
+
+static int write_export(const struct export_arguments *arguments, const struct report *report,
+			struct err *err)
+{
+	struct progress progress;
+	int rc;
+
+	progress_begin(&progress, "writing the file");
+	rc = is_stdout(arguments->path) ? write_stdout(arguments, report, err)
+					: write_file(arguments, report, err);
+	progress_end(&progress);
+	return rc;
+}
+
 static int run(struct export_arguments *arguments, struct err *err)
 {
 	struct report *report = NULL;
-	struct new_file file;
 	int rc = source_load(&report, &arguments->source, "rooflinectl export", err);
 
-	if (rc == 0) {
-		rc = new_file_open(&file, arguments->path, err);
-		if (rc == 0)
-			rc = new_file_close(&file, arguments->format(report, file.temporary, err),
-					    err);
-	}
+	if (rc == 0)
+		rc = write_export(arguments, report, err);
 	report_free(report);
 	return rc;
 }

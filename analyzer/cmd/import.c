@@ -1,5 +1,6 @@
 /* import.c - rooflinectl import: a recording of what other tools recorded. */
 #include "cmd/commands.h"
+#include "cmd/progress.h"
 #include "cmd/usage.h"
 
 #include "base/array.h"
@@ -102,13 +103,16 @@ static void tell_what_is_next(const struct import_arguments *arguments)
 int cmd_import(int argc, char **argv)
 {
 	struct import_arguments arguments = {0};
+	struct progress progress;
 	struct err err = {""};
 	int rc;
 
 	if (usage_parse(&parser, argc, argv, 0, &arguments))
 		return EXIT_USAGE;
 	signal(SIGXFSZ, SIG_IGN); /* a limit of file sizes is a failure to tell of */
+	progress_begin(&progress, "importing");
 	rc = imports_make(arguments.folder, arguments.paths, arguments.count, &err);
+	progress_end(&progress);
 	if (rc < 0)
 		fprintf(stderr, "rooflinectl import: %s\n", err.text);
 	else

@@ -1,6 +1,7 @@
 /* merge.c - rooflinectl merge: summaries of any number of ranks as one, and what it tells. */
 #include "cmd/commands.h"
 #include "cmd/merge_tree.h"
+#include "cmd/progress.h"
 #include "cmd/source.h"
 #include "cmd/summary_output.h"
 #include "cmd/usage.h"
@@ -235,12 +236,14 @@ static int run(struct merge_arguments *arguments, struct err *err)
 {
 	struct merge_tree *tree = &arguments->tree;
 	struct summary summary = {0};
+	struct progress progress;
 	int rc = 0;
 
 	if (arguments->is_tree)
 		rc = merge_tree_find(tree, err);
 	if (rc < 0)
 		return rc;
+	progress_begin(&progress, "merging");
 	rc = arguments->rc;
 	if (rc < 0)
 		*err = arguments->err;
@@ -248,6 +251,7 @@ static int run(struct merge_arguments *arguments, struct err *err)
 		rc = merge_files(&summary, &arguments->files, tree->process, tree->count, err);
 	if (arguments->is_tree)
 		rc = merge_tree_join(tree, &summary, rc, err);
+	progress_end(&progress);
 	if (rc == 0 && tree->process == 0)
 		rc = summary_output(&arguments->output, &summary, err);
 	summary_free(&summary);

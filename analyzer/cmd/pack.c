@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* memrchr */
 
 #include "cmd/commands.h"
+#include "cmd/progress.h"
 #include "cmd/selection.h"
 #include "cmd/source.h"
 #include "cmd/usage.h"
@@ -230,12 +231,17 @@ static int pack_what_was_named(struct pack_arguments *arguments, struct err *err
 int cmd_pack(int argc, char **argv)
 {
 	struct pack_arguments arguments = {.level = PACK_LEVEL};
+	struct progress progress;
 	struct err err = {""};
+	int rc;
 
 	if (usage_parse(&pack_parser, argc, argv, 0, &arguments))
 		return EXIT_USAGE;
 	tell_of_full_disks();
-	return show_end(argv[0], pack_what_was_named(&arguments, &err), &err);
+	progress_begin(&progress, "packing");
+	rc = pack_what_was_named(&arguments, &err);
+	progress_end(&progress);
+	return show_end(argv[0], rc, &err);
 }
 
 /* ---- unpack ---- */
@@ -287,10 +293,15 @@ static int unpack(const struct pack_arguments *arguments, struct err *err)
 int cmd_unpack(int argc, char **argv)
 {
 	struct pack_arguments arguments = {0};
+	struct progress progress;
 	struct err err = {""};
+	int rc;
 
 	if (usage_parse(&unpack_parser, argc, argv, 0, &arguments))
 		return EXIT_USAGE;
 	tell_of_full_disks();
-	return show_end(argv[0], unpack(&arguments, &err), &err);
+	progress_begin(&progress, "unpacking");
+	rc = unpack(&arguments, &err);
+	progress_end(&progress);
+	return show_end(argv[0], rc, &err);
 }

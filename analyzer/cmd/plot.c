@@ -10,6 +10,7 @@
 #include "base/paths.h"
 #include "cmd/commands.h"
 #include "cmd/plot_pictures.h"
+#include "cmd/progress.h"
 #include "cmd/selection.h"
 #include "cmd/source.h"
 #include "cmd/technique_options.h"
@@ -292,14 +293,19 @@ static int check_ranges(const struct chosen_techniques *chosen, const struct pro
 static int predict(struct options *options, const struct report *report, struct err *err)
 {
 	const struct occurrence *within = options->chart.occurrence;
+	struct progress progress;
+	int rc;
 
 	if (within && !within->is_range)
 		return err_set(err, -EINVAL, "--range: '%s' is %s; whatif takes NVTX ranges",
 			       options->range, within->is_iteration ? "an iteration" : "a kernel");
 	options->chart.scenario = &options->scenario;
 	options->chart.sides = &options->sides;
-	return scenario_show(&options->scenario, &options->sides, report, &options->chosen, within,
-			     err);
+	progress_begin(&progress, "predicting what the techniques would gain");
+	rc = scenario_show(&options->scenario, &options->sides, report, &options->chosen, within,
+			   err);
+	progress_end(&progress);
+	return rc;
 }
 
 /* What is missing, of a chart that is not drawn.  That is a failure only where it was asked for by name. */

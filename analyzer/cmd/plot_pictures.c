@@ -12,6 +12,7 @@
 #include "base/new_file.h"
 #include "base/paths.h"
 #include "base/temporary.h"
+#include "cmd/progress.h"
 
 #define LEAST_COLUMNS 40
 #define MOST_COLUMNS 400
@@ -133,6 +134,7 @@ static int draw_picture(const char *path, const char *chart, const struct pictur
 			const char *columns, struct err *err)
 {
 	struct gnuplot_target target = {.format = pictures->format};
+	struct progress progress;
 	struct new_file file;
 	FILE *out;
 	int rc = new_file_open(&file, path, err);
@@ -140,7 +142,9 @@ static int draw_picture(const char *path, const char *chart, const struct pictur
 	if (rc < 0)
 		return rc;
 	out = new_file_stream(&file, err);
+	progress_begin(&progress, "drawing");
 	rc = out ? gnuplot_draw(chart, columns, &target, out, err) : -ENOMEM;
+	progress_end(&progress);
 	return end_picture(path, new_file_close(&file, rc, err));
 }
 
@@ -187,6 +191,7 @@ int pictures_draw(const struct pictures *pictures, const char *chart, chart_writ
 		  const struct report *report, const struct chart_options *options, struct err *err)
 {
 	char columns[PATH_MAX] = "", path[PATH_MAX] = "";
+	struct progress progress;
 	int rc = 0;
 
 	if (pictures->format != GNUPLOT_FORMAT_term &&
@@ -194,8 +199,10 @@ int pictures_draw(const struct pictures *pictures, const char *chart, chart_writ
 			     gnuplot_format_name(pictures->format)) >= sizeof(path))
 		return err_set(err, -ENAMETOOLONG, "%s: name too long", pictures->folder);
 	rc = temporary_make_work_folder(columns, sizeof(columns), err);
+	progress_begin(&progress, "drawing");
 	if (rc == 0)
 		rc = write(report, options, columns, err);
+	progress_end(&progress);
 	if (rc == -ENODATA && path[0])
 		(void)end_picture(path, rc);
 	if (rc == 0)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #define SHOWN_AGAIN_MS 1000
+#define SHORT_STEPS 10 /* so many of them in progress_after_ms */
 
 long progress_after_ms = 2000;
 
@@ -20,6 +21,19 @@ static struct timespec later(struct timespec time, long ms)
 	return time;
 }
 
+/* How long until it is said: who waits for two steps of 1.9 s waits for more than 2 s. */
+static long wait_ms(const struct timespec *now)
+{
+	static struct timespec first; /* begin of the command's first step */
+	long left, least = progress_after_ms / SHORT_STEPS;
+
+	if (!first.tv_sec && !first.tv_nsec)
+		first = *now;
+	left = progress_after_ms - (now->tv_sec - first.tv_sec) * 1000 -
+	       (now->tv_nsec - first.tv_nsec) / 1000000;
+	return left > least ? left : least;
+}
+
 static void show(const struct progress *progress, const struct timespec *begin)
 {
 	struct timespec now;
@@ -29,16 +43,20 @@ static void show(const struct progress *progress, const struct timespec *begin)
 	fflush(stderr);
 }
 
+/* A step that shall be told at once is told though it is done meanwhile. */
+static bool is_over(const struct progress *progress, bool is_shown)
+{
+	return progress->is_done && (is_shown || progress_after_ms > 0);
+}
+
 static void *say(void *context)
 {
 	struct progress *progress = context;
-	struct timespec begin, next;
+	struct timespec begin = progress->begin, next = later(begin, wait_ms(&begin));
 	bool is_shown = false;
 
-	clock_gettime(CLOCK_MONOTONIC, &begin);
-	next = later(begin, progress_after_ms);
 	pthread_mutex_lock(&progress->lock);
-	while (!progress->is_done) {
+	while (!is_over(progress, is_shown)) {
 		if (pthread_cond_timedwait(&progress->done, &progress->lock, &next) != ETIMEDOUT)
 			continue;
 		show(progress, &begin);
@@ -58,6 +76,7 @@ void progress_begin(struct progress *progress, const char *what)
 	*progress = (struct progress){.what = what};
 	if (!isatty(STDERR_FILENO))
 		return;
+	clock_gettime(CLOCK_MONOTONIC, &progress->begin);
 	pthread_mutex_init(&progress->lock, NULL);
 	pthread_condattr_init(&clock);
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);

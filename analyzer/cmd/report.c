@@ -1,6 +1,7 @@
 /* report.c - rooflinectl report: where the GPU's time went and why it idled. */
 #include "cmd/commands.h"
 #include "cmd/pager.h"
+#include "cmd/progress.h"
 #include "cmd/source.h"
 #include "cmd/usage.h"
 
@@ -177,6 +178,7 @@ static int write_report(const struct report *report, struct report_arguments *ar
 static int write_file(const struct report *report, struct report_arguments *arguments,
 		      struct err *err)
 {
+	struct progress progress = {0};
 	struct new_file file;
 	int rc = new_file_open_any(&file, arguments->output_path, err);
 	FILE *out;
@@ -184,13 +186,17 @@ static int write_file(const struct report *report, struct report_arguments *argu
 	if (rc < 0)
 		return rc;
 	out = new_file_stream(&file, err);
-	return new_file_close(&file, out ? write_report(report, arguments, out, err) : -ENOMEM,
-			      err);
+	if (*file.temporary) /* else it may be the terminal that is written */
+		progress_begin(&progress, "writing the report");
+	rc = new_file_close(&file, out ? write_report(report, arguments, out, err) : -ENOMEM, err);
+	progress_end(&progress);
+	return rc;
 }
 
 /* The page is there complete or not at all. */
 static int write_page(const struct report *report, const char *path, struct err *err)
 {
+	struct progress progress;
 	struct new_file file;
 	FILE *out;
 	int rc = new_file_open(&file, path, err);
@@ -198,7 +204,10 @@ static int write_page(const struct report *report, const char *path, struct err 
 	if (rc < 0)
 		return rc;
 	out = new_file_stream(&file, err);
-	return new_file_close(&file, out ? html_write(report, out, err) : -ENOMEM, err);
+	progress_begin(&progress, "writing the page");
+	rc = new_file_close(&file, out ? html_write(report, out, err) : -ENOMEM, err);
+	progress_end(&progress);
+	return rc;
 }
 
 static int write_ordered(const struct report *report, struct report_arguments *arguments,

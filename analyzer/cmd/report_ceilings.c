@@ -55,7 +55,12 @@ int report_choose_ceilings(struct report *report, const char *path, const char *
 		choice.ceilings = NULL; /* the report's */
 	}
 	if (rc == 0)
-		rc = keep_note(report, device, choice.note, err);
+		rc = keep_note(
+			report, device,
+			report->ceilings || profile_is_nvidias(report->profile)
+				? choice.note
+				: "none: there are no ceilings of GPUs that are not NVIDIA's",
+			err);
 	ceilings_choice_close(&choice);
 	return rc;
 }

@@ -1,5 +1,6 @@
 /* summarize.c - rooflinectl summarize: the ranks of a recording, small enough to be gathered from ten thousand. */
 #include "cmd/commands.h"
+#include "cmd/progress.h"
 #include "cmd/source.h"
 #include "cmd/summary_output.h"
 #include "cmd/usage.h"
@@ -50,10 +51,13 @@ static int run(struct summarize_arguments *arguments, struct err *err)
 	static const struct report_needs needs = {TABLES_ALL, SUMMARY_ANALYSES};
 	struct report *report = NULL;
 	struct summary summary = {0};
+	struct progress progress;
 	int rc = source_load_for(&report, &arguments->source, &needs, WHO, err);
 
+	progress_begin(&progress, "summarizing");
 	if (rc == 0)
 		rc = summary_build(&summary, report, err);
+	progress_end(&progress);
 	report_free(report);
 	if (rc == 0)
 		rc = summary_output(&arguments->output, &summary, err);

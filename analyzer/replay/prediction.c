@@ -160,7 +160,9 @@ static void judge(struct predictor *predictor, bool has_costs)
 	const struct profile *profile = predictor->model->profile;
 	double untimed_share = predictor->unrecorded.untimed_share;
 
-	if (!has_costs)
+	if (!has_costs && !profile_is_nvidias(profile))
+		refuse(predictor, "there are no ceilings of GPUs that are not NVIDIA's");
+	else if (!has_costs)
 		refuse(predictor, "no measured ceilings of this GPU: run rooflinectl ceilings");
 	else if (has_replays(profile))
 		refuse(predictor, "kernels were repeated for hardware counters: record without");

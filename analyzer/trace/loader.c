@@ -6,18 +6,12 @@
 #include "base/paths.h"
 #include "base/sums.h"
 #include "trace/loader.h"
-
-/* One operation, call or wait that took longer is a damaged number; analyses add up thousands of
- * them without leaving 64 bits. */
-#define LONGEST_NS ((int64_t)30 * 24 * 3600 * 1000000000)
-/* In the year 2116: what is added to a moment leads out of 64 bits nowhere. */
-#define LATEST_NS (INT64_MAX / 2)
+#include "trace/usable_times.h"
 
 bool loader_check_times(struct loader_task *task, int64_t start_ns, int64_t end_ns,
 			const struct reader_place *place)
 {
-	if (start_ns <= 0 || end_ns < start_ns || end_ns > LATEST_NS ||
-	    end_ns - start_ns > LONGEST_NS) {
+	if (!usable_times(start_ns, end_ns)) {
 		reader_count_loss(&task->losses, READER_invalid_times, place,
 				  "start %lld, end %lld", (long long)start_ns, (long long)end_ns);
 		return false;

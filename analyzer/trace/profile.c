@@ -415,6 +415,18 @@ const char *profile_property(const struct profile_process *process, const char *
 	return fallback;
 }
 
+bool profile_is_nvidias(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->process_count; i++)
+		if (!strcmp(profile_property(&profile->processes[i], "imported_from", ""),
+			    "rocprofv3"))
+			return false;
+	for (size_t i = 0; i < profile->device_count; i++)
+		if (!strncmp(profile->devices[i].name, "AMD", 3))
+			return false;
+	return true;
+}
+
 static bool has_part(const char *name, const char *const *parts)
 {
 	for (; *parts; parts++)

@@ -560,6 +560,9 @@ void profile_free(struct profile *profile);
 const char *profile_property(const struct profile_process *process, const char *key,
 			     const char *fallback);
 
+/* Whether collector and ceilings can be run on its GPUs: false for recordings of AMD's, which are imported. */
+bool profile_is_nvidias(const struct profile *profile);
+
 /* "HtoD", "DtoH", "DtoD", "PtoP", ...; "kind 99" numbers are shown as "other". Borrowed, static. */
 const char *profile_copy_kind_name(uint32_t kind);
 

@@ -492,7 +492,7 @@
 #define TRACE_LOSS_KINDS(LOSS) \
 	LOSS(dropped_records, "records", "CUPTI had no buffer to put them in") \
 	LOSS(refused_buffers, "buffers", "CUPTI asked beyond the memory limit and was refused") \
-	LOSS(invalid_times, "records", "start or end was zero, or the end lay before the start") \
+	LOSS(invalid_times, "records", "start or end was zero or no number, or the end lay before the start") \
 	LOSS(unknown_records, "records", "of a kind that this collector does not know") \
 	LOSS(undecoded_bytes, "bytes", "rest of a buffer that CUPTI could not decode") \
 	LOSS(unwritten_rows, "rows", "could not be written: disk full, folder gone, no room in a queue") \

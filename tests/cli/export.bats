@@ -269,3 +269,33 @@ recipe() {
 	run -1 exported pytorch.naive nowhere/run.json
 	[[ "$output" == "rooflinectl export: nowhere/run.json: cannot be written: No such file or directory"* ]]
 }
+@test "-o - and /dev/stdout are stdout: the same bytes, after what is there, and no file of that name" {
+	for format in perfetto chrome speedscope; do
+		exported graph_chain.naive file -f $format
+		exported graph_chain.naive - -f $format | cmp - file
+		exported graph_chain.naive /dev/stdout -f $format | cat | cmp - file
+		echo before >all
+		exported graph_chain.naive - -f $format >>all
+		exported graph_chain.naive /dev/stdout -f $format >>all
+		{ echo before; cat file file; } | cmp - all
+		exported graph_chain.naive >(cat >through) -f $format
+		wait $!
+		cmp file through
+		[ "$(ls -A | tr '\n' ' ')" = "all file through " ]
+	done
+	run -2 exported graph_chain.naive -
+	[[ "$output" == *"which --format has '-'?"* ]]
+}
+
+@test "what cannot go to stdout says so in one line: a database, anything on a terminal or on a full disk" {
+	run -1 --separate-stderr exported graph_chain.naive - -f sqlite
+	[ -z "$output" ]
+	[ "$stderr" = "rooflinectl export: stdout: a database is not written from front to back; give -o the name of a file" ]
+	run -1 python3 "$root/tests/tools/on_terminal.py" 24 80 "$ROOFLINECTL" export "$root/tests/recordings/graph_chain.naive" -f chrome -o - </dev/null
+	[ "$output" = "rooflinectl export: stdout is a terminal; send it to a file or a pipe" ]
+	for format in perfetto chrome speedscope; do
+		run -1 bash -c '"$1" export "$2" -f "$3" -o - >/dev/full' - "$ROOFLINECTL" "$root/tests/recordings/graph_chain.naive" $format
+		[[ "$output" == "rooflinectl export: stdout: could not be written: "* ]] && [ "${#lines[@]}" -eq 1 ]
+	done
+	[ -z "$(ls -A)" ]
+}

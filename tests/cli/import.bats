@@ -121,15 +121,19 @@ first_advice() {
 	gzip <"$made/kineto.json" | head -c 5000 >cut.json.gz
 	refused "cut.json.gz:" cut.json.gz
 	head -c 40000 "$made/nsys.sqlite" >cut.sqlite
-	refused "cut.sqlite:" cut.sqlite
+	refused "cut.sqlite: damaged or cut off; export it again" cut.sqlite
+	head -c 60 "$made/nsys.sqlite" >head.sqlite
+	refused "head.sqlite: damaged or cut off; export it again" head.sqlite
 	{ head -c 4096 "$made/nsys.sqlite"; head -c 400000 /dev/zero; } >zero.sqlite
 	refused "zero.sqlite:" zero.sqlite
 	: >empty
-	refused "empty: none of the formats" empty
+	refused "empty: the file is empty" empty
+	head -c 9 /dev/zero >zeros
+	refused "zeros: none of the formats" zeros
 	echo '{"a": 1}' >other.json
 	refused "other.json: JSON without traceEvents" other.json
 	echo '{"traceEvents": []}' >none.json
-	refused "none.json: JSON without traceEvents" none.json
+	refused "nothing ran on a GPU" none.json
 	echo '{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 7, "tid": 7, "ts": 5, "dur": 1}]}' >host.json
 	refused "nothing ran on a GPU" host.json
 	printf '[%.0s' {1..100} >deep.json
@@ -272,4 +276,126 @@ first_advice() {
 		[ "$status" -eq 1 ]
 		[[ "$output" == *"run nsys export --type sqlite $BATS_TEST_TMPDIR/$file and import what that writes" ]]
 	done
+}
+
+@test "what only another format has of it says which: a trace of Perfetto" {
+	printf '\012\020' >results.pftrace
+	refused "results.pftrace: traces of Perfetto are not read; of rocprofv3 import what it writes with --output-format csv" results.pftrace
+}
+
+@test "what rooflinectl export wrote is no file of PyTorch or Nsight Systems: the recording itself is named" {
+	mv "$made/ours" "$made/our run"
+	for format in chrome sqlite; do
+		"$ROOFLINECTL" export "$made/our run" -f $format -o $format.file
+	done
+	mv "$made/our run" "$made/ours"
+	refused "chrome.file: rooflinectl export wrote this, not the PyTorch profiler; read the recording itself: rooflinectl report '$made/our run'" chrome.file
+	refused "sqlite.file: rooflinectl export wrote this; read the recording itself" sqlite.file
+}
+
+@test "the same file twice is refused, by another name too" {
+	ln -s "$made/kineto.json" link.json
+	refused "link.json: the same file twice" "$made/kineto.json" link.json
+	refused "kineto.json: the same file twice" "$made/kineto.json" "$made/kineto.json"
+}
+
+# with_events PYTHON: kineto.json, each event of which that code may change
+with_events() {
+	python3 - "$made/kineto.json" "$1" <<-'END'
+		import json, sys
+		trace = json.load(open(sys.argv[1]))
+		kernels = [e for e in trace["traceEvents"] if e.get("cat") == "kernel"]
+		exec(sys.argv[2])
+		json.dump(trace, open("changed.json", "w"))
+	END
+}
+
+@test "events without a time are counted as lost, and are at no time" {
+	with_events 'kernels[5]["ts"] = "abc"; kernels[6]["dur"] = ""; del kernels[7]["dur"]; kernels[8]["ts"] = "inf"'
+	"$ROOFLINECTL" import changed.json -o lost
+	run -0 "$ROOFLINECTL" report lost --format json
+	echo "$output" >lost.json
+	"$ROOFLINECTL" report "$made/kineto" --format json >whole.json
+	python3 - <<-'END'
+		import json
+		lost, whole = (json.load(open(name + ".json")) for name in ("lost", "whole"))
+		assert lost["losses"] == {"invalid_times": 4}, lost["losses"]
+		assert sum(k["count"] for k in lost["kernels"]) == sum(k["count"] for k in whole["kernels"]) - 4
+		assert lost["devices"][0]["wall_ns"] == whole["devices"][0]["wall_ns"]
+	END
+	grep -q ',invalid_times,4,events whose ts or dur is no number$' lost/*/losses.csv
+	run -0 "$ROOFLINECTL" report lost --section losses
+	[[ "$output" == "Lost: 4 invalid_times "*"first: events whose ts or dur is no number" ]]
+}
+
+@test "rows of Nsight Systems without a time are lost, and are at no time" {
+	cp "$made/nsys.sqlite" lost.sqlite
+	python3 - <<-'END'
+		import sqlite3
+		file = sqlite3.connect("lost.sqlite")
+		file.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = 'abc' WHERE rowid = 5")
+		file.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = NULL WHERE rowid = 6")
+		file.commit()
+	END
+	"$ROOFLINECTL" import lost.sqlite -o lost
+	for recording in lost "$made/nsys"; do
+		"$ROOFLINECTL" report $recording --format json
+	done | python3 -c '
+import json, sys
+text, decoder = sys.stdin.read(), json.JSONDecoder()
+lost, end = decoder.raw_decode(text)
+whole, _ = decoder.raw_decode(text[end:].lstrip())
+assert lost["losses"] == {"invalid_times": 2}, lost["losses"]
+assert lost["devices"][0]["wall_ns"] == whole["devices"][0]["wall_ns"]'
+}
+
+@test "where no kernel has times that can be used nothing is made" {
+	with_events '[e.update(dur=-1) for e in kernels]'
+	refused "none of the 600 kernels in what was given has times that can be used" changed.json
+	with_events '[e.update(ts="abc") for e in kernels]'
+	refused "none of the 600 kernels in what was given has times that can be used" changed.json
+	with_events '[e.update(dur=-1) for e in kernels[1:]]'
+	"$ROOFLINECTL" import changed.json -o one
+	python3 - "$root/tests/recordings/foreign/rocprofv3/4711_kernel_trace.csv" <<-'END'
+		import csv, sys
+		rows = list(csv.DictReader(open(sys.argv[1])))
+		with open("8_kernel_trace.csv", "w") as out:
+		    table = csv.DictWriter(out, rows[0].keys(), quoting=csv.QUOTE_NONNUMERIC)
+		    table.writeheader()
+		    table.writerows({**row, "Start_Timestamp": "x"} for row in rows)
+	END
+	refused "none of the 16 kernels" 8_kernel_trace.csv
+}
+
+@test "a table of rocprofv3 without a column that is needed is refused by the column's name" {
+	local here="$root/tests/recordings/foreign/rocprofv3"
+	for column in Start_Timestamp End_Timestamp; do
+		for table in kernel memory_copy hip_api; do
+			sed "1s/$column/Other/" "$here/4711_${table}_trace.csv" >7_${table}_trace.csv
+			refused "7_${table}_trace.csv: no column $column, which rocprofv3 writes" 7_${table}_trace.csv
+		done
+	done
+	sed '1s/Kernel_Name/Other/' "$here/4711_kernel_trace.csv" >7_kernel_trace.csv
+	refused "7_kernel_trace.csv: no column Kernel_Name, Direction, Function or Agent_Type" 7_kernel_trace.csv
+}
+
+@test "of GPUs that are not NVIDIA's nothing tells to measure ceilings, to sample, to count or to record" {
+	cp "$root"/tests/recordings/foreign/rocprofv3/4711_*.csv .
+	"$ROOFLINECTL" import 4711_*.csv -o amd
+	"$ROOFLINECTL" import 4711_kernel_trace.csv 4711_hip_api_trace.csv -o unnamed
+	with_events '[d.update(name="AMD Instinct MI300X") for d in trace["deviceProperties"]]'
+	"$ROOFLINECTL" import changed.json -o torch
+	for recording in amd unnamed torch; do
+		{
+			"$ROOFLINECTL" report $recording
+			"$ROOFLINECTL" report $recording --format json
+			"$ROOFLINECTL" report $recording --section roofline,launch_roofline,counters,sampling,managed_memory
+			"$ROOFLINECTL" advise $recording
+			"$ROOFLINECTL" plot $recording -o pictures roofline launch_roofline || true
+		} >told 2>&1
+		run -1 grep -E 'rooflinectl (ceilings|record|analyze)|record (it )?with|--sample|--counters|ncu ' told
+		grep -q "there are no ceilings of GPUs that are not NVIDIA's" told
+	done
+	"$ROOFLINECTL" report "$made/kineto" >told
+	grep -q -- '--sample' told
 }

@@ -11,10 +11,15 @@
 #include <pty.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "cmd/commands.h"
 #include "cmd/progress.h"
+#include "fixture.h"
 
 #define SOON_MS 5
 #define NEVER_MS 3600000
@@ -120,6 +125,144 @@ static void test_pipe(void **state)
 	lead_back(&end);
 }
 
+static long now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* The first takes as long as nothing is said, so the second is told at once, not after as long again. */
+static void test_two_steps(void **state)
+{
+	struct other_end end = lead_to_terminal();
+	struct progress progress;
+	long begin_ms;
+
+	(void)state;
+	progress_after_ms = 2000;
+	progress_begin(&progress, "reading the recording");
+	usleep(1950 * 1000);
+	progress_end(&progress);
+	begin_ms = now_ms();
+	progress_begin(&progress, "writing the file");
+	wait_for(&end, "\rwriting the file: 0 s\033[K");
+	assert_true(now_ms() - begin_ms < 1900);
+	progress_end(&progress);
+	lead_back(&end);
+}
+
+/* ---- commands ---- */
+
+typedef int (*command)(int argc, char **argv);
+
+/* In a process of its own, whose stderr is a terminal and whose every step is told. */
+static pid_t start(command run, char **argv, int *terminal)
+{
+	int argc = 0;
+	pid_t child = forkpty(terminal, NULL, NULL, NULL);
+
+	assert_true(child >= 0);
+	if (child > 0)
+		return child;
+	if (!freopen("/dev/null", "w", stdout))
+		_exit(99);
+	progress_after_ms = 0;
+	while (argv[argc])
+		argc++;
+	_exit(run(argc, argv));
+}
+
+/* Until it has ended. */
+static void read_all(int terminal, char *said, size_t size)
+{
+	size_t length = 0;
+	ssize_t count;
+
+	while ((count = read(terminal, said + length, size - 1 - length)) > 0)
+		length += (size_t)count;
+	said[length] = '\0';
+	close(terminal);
+}
+
+static void assert_told(command run, const char *what, char **argv)
+{
+	char said[16384], line[64];
+	int terminal, status;
+	pid_t child = start(run, argv, &terminal);
+
+	read_all(terminal, said, sizeof(said));
+	assert_int_equal(waitpid(child, &status, 0), child);
+	snprintf(line, sizeof(line), "\r%s: 0 s\033[K", what);
+	if (!strstr(said, line))
+		fail_msg("not '%s': %s", what, said);
+}
+
+#define TOLD(run, what, ...) assert_told(run, what, (char *[]){"rooflinectl", __VA_ARGS__, NULL})
+
+static int make_recording(void **state)
+{
+	static struct fixture fixture;
+
+	fixture_small(&fixture);
+	*state = fixture.path;
+	return chdir(fixture.path);
+}
+
+static int remove_recording(void **state)
+{
+	struct fixture fixture;
+
+	snprintf(fixture.path, sizeof(fixture.path), "%s", (char *)*state);
+	fixture_remove(&fixture);
+	return chdir("/");
+}
+
+static void test_export(void **state)
+{
+	TOLD(cmd_export, "reading and analyzing the recording", *state, "-o", "x.json");
+	TOLD(cmd_export, "writing the file", *state, "-o", "x.json");
+	TOLD(cmd_export, "writing the file", *state, "-o", "x.sqlite");
+}
+
+static void test_import(void **state)
+{
+	FILE *file = fopen("torch.json", "w");
+
+	(void)state;
+	assert_non_null(file);
+	fputs("{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", "
+	      "\"ts\": 1, \"dur\": 2}]}",
+	      file);
+	assert_int_equal(fclose(file), 0);
+	TOLD(cmd_import, "importing", "torch.json", "-o", "imported");
+}
+
+static void test_pack(void **state)
+{
+	TOLD(cmd_pack, "packing", *state, "-o", "x.roofline");
+	TOLD(cmd_unpack, "unpacking", "x.roofline", "-o", "unpacked");
+}
+
+static void test_report(void **state)
+{
+	TOLD(cmd_report, "writing the report", *state, "-o", "x.txt");
+	TOLD(cmd_report, "writing the page", *state, "--html", "x.html");
+}
+
+static void test_compare(void **state)
+{
+	TOLD(cmd_compare, "reading and analyzing the recording", *state, *state);
+	TOLD(cmd_compare, "writing the page", *state, *state, "--html", "x.html");
+}
+
+static void test_summaries(void **state)
+{
+	TOLD(cmd_summarize, "summarizing", *state, "-o", "x.summary");
+	TOLD(cmd_merge, "merging", "x.summary");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -127,6 +270,17 @@ int main(void)
 		 test_long, NULL, NULL, NULL},
 		{"what is soon done says nothing", test_short, NULL, NULL, NULL},
 		{"nothing is said into a pipe", test_pipe, NULL, NULL, NULL},
+		{"two steps count together", test_two_steps, NULL, NULL, NULL},
+		{"the writing of an export says so", test_export, make_recording, remove_recording,
+		 NULL},
+		{"import says so", test_import, make_recording, remove_recording, NULL},
+		{"pack and unpack say so", test_pack, make_recording, remove_recording, NULL},
+		{"the writing of a report and of its page says so", test_report, make_recording,
+		 remove_recording, NULL},
+		{"reading to compare and the writing of the page say so", test_compare,
+		 make_recording, remove_recording, NULL},
+		{"summarize and merge say so", test_summaries, make_recording, remove_recording,
+		 NULL},
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,12 @@
 #include "advice/next/measurements.h"
 #include "base/shell.h"
 
+/* The collector and our programs run on NVIDIA's GPUs alone. */
+static bool is_recordable(const struct next_context *context)
+{
+	return profile_is_nvidias(context->report->profile);
+}
+
 static int add_check(struct next_context *context)
 {
 	const struct recommendation *first = advice_first(context->advice);
@@ -40,7 +46,7 @@ static int add_follow(struct next_context *context)
 					      : "rooflinectl advise %s%s",
 			  context->selection, context->recording);
 
-	return rc < 0 ? rc : add_check(context);
+	return rc < 0 || !is_recordable(context) ? rc : add_check(context);
 }
 
 /* What stands and falls with whether kernels depend on each other, where that was not recorded. */
@@ -56,7 +62,7 @@ static size_t find_undecided(const struct next_context *context)
 	const struct advice *advice = context->advice;
 	size_t i = 0;
 
-	if (next_has_property(context->report->profile, "args"))
+	if (next_has_property(context->report->profile, "args") || !is_recordable(context))
 		return advice->count;
 	while (i < advice->count && !is_undecided(&advice->items[i]))
 		i++;
@@ -117,6 +123,8 @@ static int add_missing(struct next_context *context)
 #undef MEASUREMENT_STEP
 	int rc = 0;
 
+	if (!is_recordable(context))
+		return next_host(context);
 	for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(steps[0]); i++)
 		rc = steps[i](context);
 	return rc;

@@ -161,11 +161,11 @@ static void put_head(struct chrome *chrome, const struct report *report)
 		chrome->first_ns);
 }
 
-int export_chrome(const struct report *report, const char *path, struct err *err)
+int export_chrome(const struct report *report, const struct export_target *target, struct err *err)
 {
 	struct chrome chrome = {.first_ns = events_first_ns(report)};
 	const struct event_sink sink = {put_track, put_slice, put_count, &chrome};
-	int rc = text_file_open(&chrome.file, path, err);
+	int rc = text_file_open(&chrome.file, target, err);
 
 	if (rc < 0)
 		return rc;
@@ -173,8 +173,8 @@ int export_chrome(const struct report *report, const char *path, struct err *err
 	rc = events_walk(report, &sink);
 	fputs("\n]}\n", chrome.file);
 	if (rc == -ENOMEM)
-		err_set(err, rc, "%s: out of memory", path);
-	rc = text_file_close(chrome.file, path, rc == -EIO ? 0 : rc, err);
+		err_set(err, rc, "%s: out of memory", target->name);
+	rc = text_file_close(chrome.file, target, rc == -EIO ? 0 : rc, err);
 	for (size_t i = 1; i <= chrome.track_count; i++)
 		free(chrome.counters[i]);
 	free(chrome.groups);

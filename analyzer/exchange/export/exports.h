@@ -8,6 +8,7 @@
 #define ROOFLINE_EXPORTS_H
 
 #include "analysis/report.h"
+#include "exchange/export/export_target.h"
 
 /* EXPORT(name, suffix, title) */
 #define EXPORTS(EXPORT)                                                                            \
@@ -20,11 +21,12 @@
 #define EXPORT_NAME(name, suffix, title) " " #name
 #define EXPORT_NAMES EXPORTS(EXPORT_NAME)
 
-/* Writes into the file of that name, which is there and empty. */
-typedef int (*export_function)(const struct report *report, const char *path, struct err *err);
+typedef int (*export_function)(const struct report *report, const struct export_target *target,
+			       struct err *err);
 
-#define EXPORT_PROTOTYPE(name, suffix, title) \
-	int export_##name(const struct report *report, const char *path, struct err *err);
+#define EXPORT_PROTOTYPE(name, suffix, title)                                              \
+	int export_##name(const struct report *report, const struct export_target *target, \
+			  struct err *err);
 EXPORTS(EXPORT_PROTOTYPE)
 #undef EXPORT_PROTOTYPE
 

@@ -360,10 +360,11 @@ static void close_all(struct perfetto *perfetto)
 	protobuf_free(&perfetto->news);
 }
 
-int export_perfetto(const struct report *report, const char *path, struct err *err)
+int export_perfetto(const struct report *report, const struct export_target *target,
+		    struct err *err)
 {
 	struct perfetto perfetto = {.first_ns = events_first_ns(report)};
-	int rc = text_file_open(&perfetto.file, path, err);
+	int rc = text_file_open(&perfetto.file, target, err);
 
 	if (rc < 0)
 		return rc;
@@ -371,8 +372,8 @@ int export_perfetto(const struct report *report, const char *path, struct err *e
 	if (rc == 0)
 		rc = put_all(&perfetto, report);
 	if (rc == -ENOMEM)
-		err_set(err, rc, "%s: out of memory", path);
-	rc = text_file_close(perfetto.file, path, rc == -EIO ? 0 : rc, err);
+		err_set(err, rc, "%s: out of memory", target->name);
+	rc = text_file_close(perfetto.file, target, rc == -EIO ? 0 : rc, err);
 	close_all(&perfetto);
 	return rc;
 }

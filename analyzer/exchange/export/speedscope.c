@@ -211,20 +211,21 @@ static void clear(struct speedscope *speedscope)
 	strings_free(speedscope->names);
 }
 
-int export_speedscope(const struct report *report, const char *path, struct err *err)
+int export_speedscope(const struct report *report, const struct export_target *target,
+		      struct err *err)
 {
 	struct speedscope speedscope = {.first_ns = events_first_ns(report),
 					.names = strings_create()};
 	const struct event_sink sink = {keep_track, keep_slice, NULL, &speedscope};
-	int rc = text_file_open(&speedscope.file, path, err);
+	int rc = text_file_open(&speedscope.file, target, err);
 
 	if (rc == 0) {
 		rc = speedscope.names ? events_walk(report, &sink) : -ENOMEM;
 		if (rc == 0)
 			rc = put_all(&speedscope, report);
 		if (rc == -ENOMEM)
-			err_set(err, rc, "%s: out of memory", path);
-		rc = text_file_close(speedscope.file, path, rc, err);
+			err_set(err, rc, "%s: out of memory", target->name);
+		rc = text_file_close(speedscope.file, target, rc, err);
 	}
 	clear(&speedscope);
 	return rc;

@@ -501,17 +501,24 @@ static int make(sqlite3 *file, const struct report *report)
 	return rc;
 }
 
-int export_sqlite(const struct report *report, const char *path, struct err *err)
+int export_sqlite(const struct report *report, const struct export_target *target, struct err *err)
 {
 	sqlite3 *file = NULL;
-	int rc = sqlite3_open_v2(path, &file, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK
-			 ? make(file, report)
-			 : -EIO;
+	int rc;
 
+	if (!target->path)
+		return err_set(
+			err, -EINVAL,
+			"%s: a database is not written from front to back; give -o the name of "
+			"a file",
+			target->name);
+	rc = sqlite3_open_v2(target->path, &file, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK
+		     ? make(file, report)
+		     : -EIO;
 	if (rc < 0)
-		err_set(err, rc, "%s: could not be written: %s", path,
+		err_set(err, rc, "%s: could not be written: %s", target->name,
 			file ? sqlite3_errmsg(file) : strerror(ENOMEM));
 	if (sqlite3_close(file) != SQLITE_OK && rc == 0)
-		rc = err_set(err, -EIO, "%s: could not be written", path);
+		rc = err_set(err, -EIO, "%s: could not be written", target->name);
 	return rc;
 }

@@ -1,29 +1,37 @@
 #include "exchange/export/text_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/format.h"
 
-int text_file_open(FILE **out, const char *path, struct err *err)
+int text_file_open(FILE **out, const struct export_target *target, struct err *err)
 {
-	*out = fopen(path, "we");
-	if (!*out)
-		return err_set(err, -errno, "%s: cannot be written: %s", path, strerror(errno));
-	return 0;
+	int fd = fcntl(target->fd, F_DUPFD_CLOEXEC, 0), rc = -errno;
+
+	*out = fd < 0 ? NULL : fdopen(fd, "w");
+	if (*out)
+		return 0;
+	if (fd >= 0) {
+		rc = -errno;
+		close(fd);
+	}
+	return err_set(err, rc, "%s: cannot be written: %s", target->name, strerror(-rc));
 }
 
-int text_file_close(FILE *file, const char *path, int rc, struct err *err)
+int text_file_close(FILE *file, const struct export_target *target, int rc, struct err *err)
 {
 	bool has_failed = ferror(file);
 
 	errno = 0;
 	if ((fclose(file) || has_failed) && rc == 0)
-		rc = err_set(err, errno ? -errno : -EIO, "%s: could not be written: %s", path,
-			     strerror(errno ? errno : EIO));
+		rc = err_set(err, errno ? -errno : -EIO, "%s: could not be written: %s",
+			     target->name, strerror(errno ? errno : EIO));
 	return rc;
 }
 

@@ -9,12 +9,13 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "exchange/export/export_target.h"
 
-/* Opens the file for writing, from its beginning. */
-int text_file_open(FILE **out, const char *path, struct err *err);
+/* A stream into it. */
+int text_file_open(FILE **out, const struct export_target *target, struct err *err);
 
-/* Closes it.  Returns rc where that is negative, or why not everything was written. */
-int text_file_close(FILE *file, const char *path, int rc, struct err *err);
+/* Closes the stream.  Returns rc where that is negative, or why not everything was written. */
+int text_file_close(FILE *file, const struct export_target *target, int rc, struct err *err);
 
 /* A JSON string with its quotes: valid UTF-8 whatever the text is. */
 void text_put_json(FILE *file, const char *text);

@@ -84,6 +84,17 @@ const char *csv_row_find(const struct csv_row *row, const char *name)
 	return NULL;
 }
 
+bool csv_row_has_number(const struct csv_row *row, const char *name)
+{
+	const char *text = csv_row_find(row, name);
+	char *end;
+
+	if (!text)
+		return false;
+	(void)strtoll(text, &end, 10);
+	return end > text && !*end;
+}
+
 int64_t csv_row_number(const struct csv_row *row, const char *name)
 {
 	const char *text = csv_row_find(row, name);

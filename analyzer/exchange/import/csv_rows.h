@@ -4,6 +4,7 @@
 #ifndef ROOFLINE_CSV_ROWS_H
 #define ROOFLINE_CSV_ROWS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,9 @@ const char *csv_row_text(const struct csv_row *row, size_t column);
 
 /* By name: NULL without such a column. */
 const char *csv_row_find(const struct csv_row *row, const char *name);
+
+/* Whether that is a whole number. */
+bool csv_row_has_number(const struct csv_row *row, const char *name);
 
 /* The same as a whole number, 0 where there is none. */
 int64_t csv_row_number(const struct csv_row *row, const char *name);

@@ -11,6 +11,7 @@
 #include "base/groups.h"
 #include "exchange/import/imported_end.h"
 #include "roofline/runs.h"
+#include "trace/usable_times.h"
 
 #define DEVICE_LIMIT 256 /* ordinals; one beyond is kept, without a row of its own */
 
@@ -32,9 +33,10 @@ struct imported_process {
 	struct trace_memsets_row *memsets;
 	size_t memset_capacity, memset_count;
 	uint32_t marker_count;
-	uint64_t op_count;
-	uint32_t shape_count; /* signatures that are in imported->shapes */
-	bool is_counters;     /* of a run of its own, whose times count for nothing */
+	uint64_t op_count;			    /* whose times can be used */
+	uint64_t kernel_count, usable_kernel_count; /* and whole graphs */
+	uint32_t shape_count;			    /* signatures that are in imported->shapes */
+	bool is_counters; /* of a run of its own, whose times count for nothing */
 };
 
 struct imported {
@@ -223,12 +225,23 @@ void imported_saw(struct imported_process *process, int64_t end_ns)
 		process->last_ns = end_ns;
 }
 
-void imported_count_unused(struct imported_process *process, uint64_t count, const char *detail)
+static void add_loss(struct imported_process *process, const char *kind, uint64_t count,
+		     const char *detail)
 {
-	const union trace_row row = {.losses = {process->last_ns, "unimported", count, detail}};
+	const union trace_row row = {.losses = {process->last_ns, kind, count, detail}};
 
 	if (count)
 		process_writer_add(process->writer, TRACE_TABLE_losses, &row);
+}
+
+void imported_count_unused(struct imported_process *process, uint64_t count, const char *detail)
+{
+	add_loss(process, "unimported", count, detail);
+}
+
+void imported_count_timeless(struct imported_process *process, uint64_t count, const char *detail)
+{
+	add_loss(process, "invalid_times", count, detail);
 }
 
 /* ---- devices, contexts, streams ---- */
@@ -275,7 +288,19 @@ static void use(struct imported_process *process, uint32_t device, uint32_t cont
 	if (device < DEVICE_LIMIT)
 		process->is_used[device] = true;
 	imported_add_context(process, &row);
-	process->op_count++;
+}
+
+/* The others are lost when the recording is read. */
+static void count_op(struct imported_process *process, bool is_kernel, int64_t start_ns,
+		     int64_t end_ns)
+{
+	bool is_usable = usable_times(start_ns, end_ns);
+
+	process->op_count += is_usable;
+	process->kernel_count += is_kernel;
+	process->usable_kernel_count += is_kernel && is_usable;
+	if (is_usable)
+		imported_saw(process, end_ns);
 }
 
 /* Two files without uuids may mean two GPUs by number 0. */
@@ -331,15 +356,20 @@ void imported_add_kernel(struct imported_process *process, const struct trace_ke
 			fail(process->imported, -ENOMEM);
 	}
 	process_writer_add(process->writer, TRACE_TABLE_kernels, &row);
-	imported_saw(process, kernel->end_ns);
+	count_op(process, true, kernel->start_ns, kernel->end_ns);
 	use(process, kernel->device, kernel->context);
+}
+
+void imported_drop_kernel(struct imported_process *process)
+{
+	process->kernel_count++;
 }
 
 void imported_add_graph(struct imported_process *process, const struct trace_graphs_row *graph)
 {
 	process_writer_add(process->writer, TRACE_TABLE_graphs,
 			   &(union trace_row){.graphs = *graph});
-	imported_saw(process, graph->end_ns);
+	count_op(process, true, graph->start_ns, graph->end_ns);
 	use(process, graph->device, graph->context);
 }
 
@@ -354,7 +384,7 @@ void imported_add_copy(struct imported_process *process, const struct trace_copi
 	}
 	*place = *copy;
 	process->copy_count++;
-	imported_saw(process, copy->end_ns);
+	count_op(process, false, copy->start_ns, copy->end_ns);
 	use(process, copy->device, copy->context);
 }
 
@@ -369,7 +399,7 @@ void imported_add_memset(struct imported_process *process, const struct trace_me
 	}
 	*place = *set;
 	process->memset_count++;
-	imported_saw(process, set->end_ns);
+	count_op(process, false, set->start_ns, set->end_ns);
 	use(process, set->device, set->context);
 }
 
@@ -494,26 +524,47 @@ static int close_process(struct imported_process *process, int rc, struct err *e
 	return rc;
 }
 
+/* Nothing is told of a run of which no operation can be used, or no kernel where there were some. */
+static int check_operations(const struct imported *imported, struct err *err)
+{
+	uint64_t op_count = 0, kernel_count = 0, usable_kernel_count = 0;
+
+	for (size_t i = 0; i < imported->process_count; i++) {
+		const struct imported_process *process = imported->processes[i];
+
+		if (process->is_counters)
+			continue;
+		op_count += process->op_count;
+		kernel_count += process->kernel_count;
+		usable_kernel_count += process->usable_kernel_count;
+	}
+	if (kernel_count && !usable_kernel_count)
+		return err_set(
+			err, -ENODATA,
+			"none of the %" PRIu64
+			" kernels in what was given has times that can be used: numbers, the "
+			"end behind the start; it is damaged, export it again",
+			kernel_count);
+	if (!op_count)
+		return err_set(err, -ENODATA,
+			       "nothing ran on a GPU in what was given: no kernel, copy or memset "
+			       "with times; record with CUDA activities, and give counters beside "
+			       "that");
+	return 0;
+}
+
 int imported_close(struct imported *imported, int rc, struct err *err)
 {
-	uint64_t op_count = 0;
-
 	if (rc == 0)
 		rc = imported_failure(imported, err);
-	for (size_t i = 0; i < imported->process_count; i++) {
-		op_count +=
-			imported->processes[i]->is_counters ? 0 : imported->processes[i]->op_count;
-		rc = close_process(imported->processes[i], rc, err);
-	}
 	for (size_t i = 0; i < imported->process_count; i++)
-		free(imported->processes[i]);
+		rc = close_process(imported->processes[i], rc, err);
 	if (rc == 0 && imported->failure)
 		rc = err_set(err, imported->failure, "%s", imported->err.text);
-	if (rc == 0 && !op_count)
-		rc = err_set(err, -ENODATA,
-			     "nothing ran on a GPU in what was given: no kernel, copy or memset "
-			     "with times; record with CUDA activities, and give counters beside "
-			     "that");
+	if (rc == 0)
+		rc = check_operations(imported, err);
+	for (size_t i = 0; i < imported->process_count; i++)
+		free(imported->processes[i]);
 	kernel_shapes_free(&imported->shapes);
 	free(imported->processes);
 	free(imported);

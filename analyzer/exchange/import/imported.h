@@ -70,6 +70,9 @@ void imported_add_call(struct imported_process *process, const struct trace_api_
 void imported_add_kernel(struct imported_process *process, const struct trace_kernels_row *kernel,
 			 const struct trace_signatures_row *signature, const char *name);
 
+/* A kernel that has no row, as its times are no numbers.  An import fails where no kernel of it has times that can be used. */
+void imported_drop_kernel(struct imported_process *process);
+
 void imported_add_graph(struct imported_process *process, const struct trace_graphs_row *graph);
 
 /* is_async is not looked at: the call tells, which may come later. */
@@ -89,5 +92,8 @@ void imported_saw(struct imported_process *process, int64_t end_ns);
 
 /* Records of the file that do not become rows. */
 void imported_count_unused(struct imported_process *process, uint64_t count, const char *detail);
+
+/* Records without a row, as their times are no numbers. */
+void imported_count_timeless(struct imported_process *process, uint64_t count, const char *detail);
 
 #endif

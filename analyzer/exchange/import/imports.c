@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/groups.h"
 #include "base/new_folder.h"
 #include "base/paths.h"
 #include "exchange/import/imported_end.h"
@@ -75,24 +77,61 @@ static int read_beginning(struct beginning *beginning, const char *path, struct 
 
 /* ---- all files ---- */
 
+/* What it is instead, by its name, and what can be read in its place. */
+static int refuse(const char *path, struct err *err)
+{
+	if (path_has_suffix(path, ".nsys-rep") || path_has_suffix(path, ".qdrep"))
+		return err_set(
+			err, -EINVAL,
+			"%s: only nsys reads this format; run nsys export --type sqlite %s and "
+			"import what that writes",
+			path, path);
+	if (path_has_suffix(path, ".pftrace"))
+		return err_set(err, -EINVAL,
+			       "%s: traces of Perfetto are not read; of rocprofv3 import what it "
+			       "writes with --output-format csv, of rooflinectl export read the "
+			       "recording itself",
+			       path);
+	return err_set(err, -EINVAL,
+		       "%s: none of the formats that can be read; see rooflinectl import --help",
+		       path);
+}
+
 static int find_importer(importer *import, const char *path, struct err *err)
 {
 	struct beginning beginning;
 	int rc = read_beginning(&beginning, path, err);
 
 	*import = rc == 0 ? recognize(&beginning) : NULL;
-	if (rc == 0 && !*import &&
-	    (path_has_suffix(path, ".nsys-rep") || path_has_suffix(path, ".qdrep")))
-		rc = err_set(
-			err, -EINVAL,
-			"%s: only nsys reads this format; run nsys export --type sqlite %s and "
-			"import what that writes",
-			path, path);
-	else if (rc == 0 && !*import)
-		rc = err_set(err, -EINVAL,
-			     "%s: none of the formats that can be read; see rooflinectl import "
-			     "--help",
-			     path);
+	if (rc < 0 || *import)
+		return rc;
+	if (!beginning.count)
+		return err_set(err, -EINVAL, "%s: the file is empty", path);
+	return refuse(path, err);
+}
+
+/* One that is given again, by another name or a link, would count twice. */
+static int check_once(struct groups *known, const char *path, struct err *err)
+{
+	uint32_t count = known->count, number;
+	struct stat status;
+
+	if (stat(path, &status) < 0)
+		return 0; /* it is told where it is opened */
+	if (groups_find(known, (uint64_t[]){status.st_dev, status.st_ino}, 2 * sizeof(uint64_t),
+			&number) < 0)
+		return err_set(err, -ENOMEM, "%s: out of memory", path);
+	return number == count ? 0 : err_set(err, -EINVAL, "%s: the same file twice", path);
+}
+
+static int check_each_once(char *const *paths, size_t count, struct err *err)
+{
+	struct groups known = {0};
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < count; i++)
+		rc = check_once(&known, paths[i], err);
+	groups_free(&known);
 	return rc;
 }
 
@@ -125,8 +164,10 @@ static int add_files(const char *folder, char *const *paths, size_t count, struc
 int imports_make(const char *folder, char *const *paths, size_t count, struct err *err)
 {
 	struct new_folder made;
-	int rc = new_folder_open(&made, folder, err);
+	int rc = check_each_once(paths, count, err);
 
+	if (rc == 0)
+		rc = new_folder_open(&made, folder, err);
 	if (rc < 0)
 		return rc;
 	rc = add_files(made.temporary, paths, count, err);

@@ -80,6 +80,11 @@ static int give(struct parser *parser)
 	return rc;
 }
 
+bool json_record_is_empty(const struct json_record *record)
+{
+	return !record->field_count;
+}
+
 const char *json_record_text(const struct json_record *record, const char *field, size_t index)
 {
 	for (size_t i = 0; i < record->field_count; i++)
@@ -201,7 +206,11 @@ static int on_object(void *context)
 
 static int on_list(void *context)
 {
-	return open_level(context, true);
+	struct parser *parser = context;
+
+	if (!open_level(parser, true))
+		return 0;
+	return parser->depth == 2 && !parser->record_depth ? go_on(parser, give(parser)) : 1;
 }
 
 static const yajl_callbacks callbacks = {

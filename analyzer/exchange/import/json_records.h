@@ -18,12 +18,16 @@
 struct json_record;
 
 /* section: key of the list or object in the outermost object, "" for what stands there itself and for an outermost
- * list.  A negative result ends the reading. */
+ * list.  Each list of a section begins with a record without fields, which tells that it is there.  A negative result ends
+ * the reading. */
 typedef int (*json_record_taker)(const char *section, const struct json_record *record,
 				 void *context);
 
 /* Fails where the file is no JSON, ends early, or is nested deeper than 32 levels. */
 int json_records_read(const char *path, json_record_taker each, void *context, struct err *err);
+
+/* Whether it has no field. */
+bool json_record_is_empty(const struct json_record *record);
 
 /* The text of a field, of a list the index-th; NULL where there is none. */
 const char *json_record_text(const struct json_record *record, const char *field, size_t index);

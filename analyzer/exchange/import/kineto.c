@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/groups.h"
+#include "base/shell.h"
 #include "exchange/import/imported.h"
 #include "exchange/import/imports.h"
 #include "exchange/import/json_records.h"
@@ -26,10 +27,11 @@ struct kineto {
 	uint64_t pid; /* 0: no event of the host was there yet */
 	bool has_command;
 	int64_t base_ns; /* what times count from: 0 in older files, whose times are absolute */
-	struct groups recorded; /* correlations of event records that have a row */
-	uint64_t python_count;	/* calls of Python functions */
-	bool has_fractions;	/* times are finer than microseconds */
-	bool is_trace;		/* it has traceEvents */
+	struct groups recorded;	 /* correlations of event records that have a row */
+	uint64_t python_count;	 /* calls of Python functions */
+	bool has_fractions;	 /* times are finer than microseconds */
+	bool is_trace;		 /* it has traceEvents */
+	uint64_t timeless_count; /* events whose times are no numbers */
 	struct err *err;
 };
 
@@ -72,14 +74,25 @@ static int64_t parse_us(const char *text)
 	return bound_ns(is_negative ? -ns : ns);
 }
 
+static bool is_number(const char *text)
+{
+	char *end;
+
+	return text && isfinite(strtod(text, &end)) && end > text && !*end;
+}
+
+static bool has_times(const struct json_record *event)
+{
+	return is_number(json_record_text(event, "ts", 0)) &&
+	       is_number(json_record_text(event, "dur", 0));
+}
+
+/* Of an event that has them. */
 static void read_times(struct kineto *kineto, const struct json_record *event, int64_t *start_ns,
 		       int64_t *end_ns)
 {
-	const char *start = json_record_text(event, "ts", 0);
-	const char *duration = json_record_text(event, "dur", 0);
-
-	*start_ns = kineto->base_ns + (start ? parse_us(start) : 0);
-	*end_ns = *start_ns + (duration ? parse_us(duration) : 0);
+	*start_ns = kineto->base_ns + parse_us(json_record_text(event, "ts", 0));
+	*end_ns = *start_ns + parse_us(json_record_text(event, "dur", 0));
 	if (*end_ns % 1000 || *start_ns % 1000)
 		kineto->has_fractions = true;
 }
@@ -344,6 +357,13 @@ static void take_name(struct kineto *kineto, const struct json_record *event, co
 	process_writer_add(writer, TRACE_TABLE_threads, &thread);
 }
 
+static void drop(struct kineto *kineto, const struct category *category)
+{
+	kineto->timeless_count++;
+	if (category->add == add_kernel)
+		imported_drop_kernel(kineto->process);
+}
+
 static int take_event(struct kineto *kineto, const struct json_record *event)
 {
 	const struct category *category = find_category(json_record_text(event, "cat", 0));
@@ -361,7 +381,10 @@ static int take_event(struct kineto *kineto, const struct json_record *event)
 		kineto->pid = (uint64_t)json_record_number(event, "pid", 0);
 		imported_set_pid(kineto->process, kineto->pid);
 	}
-	category->add(kineto, event, name);
+	if (has_times(event))
+		category->add(kineto, event, name);
+	else
+		drop(kineto, category);
 	return 0;
 }
 
@@ -423,10 +446,31 @@ static int take_fact(struct kineto *kineto, const struct json_record *fact)
 	return 0;
 }
 
+/* What rooflinectl export -f chrome writes has copies and much else under other names. */
+static int take_other(struct kineto *kineto, const struct json_record *other)
+{
+	const char *recording = json_record_text(other, "recording", 0);
+	char *word;
+
+	if (!recording || !json_record_text(other, "first_ns", 0))
+		return 0;
+	word = shell_word(recording);
+	err_set(kineto->err, -EINVAL,
+		"%s: rooflinectl export wrote this, not the PyTorch profiler; read the recording "
+		"itself: rooflinectl report %s",
+		kineto->path, word ? word : "DIR");
+	free(word);
+	return -EINVAL;
+}
+
 static int take(const char *section, const struct json_record *record, void *context)
 {
 	if (!strcmp(section, "traceEvents") || json_record_text(record, "ph", 0))
 		return take_event(context, record);
+	if (json_record_is_empty(record))
+		return 0;
+	if (!strcmp(section, "otherData"))
+		return take_other(context, record);
 	if (!strcmp(section, "deviceProperties"))
 		return take_device(context, record);
 	if (!strcmp(section, "distributedInfo"))
@@ -501,6 +545,8 @@ static int read_events(struct kineto *kineto)
 		rc = err_set(kineto->err, -EINVAL,
 			     "%s: JSON without traceEvents, so no trace of the PyTorch profiler",
 			     kineto->path);
+	imported_count_timeless(kineto->process, kineto->timeless_count,
+				"events whose ts or dur is no number");
 	imported_count_unused(kineto->process, kineto->python_count,
 			      "calls of Python functions, of which a recording has no place");
 	if (rc == 0 && !kineto->has_fractions)

@@ -7,8 +7,14 @@
 
 #include "exchange/import/imports.h"
 
+/* 0 for what is no number: such a row is lost when the recording is read, where the beginning would be a time like any
+ * other. */
 static int64_t absolute(const struct nsys *nsys, sqlite3_stmt *row, int column)
 {
+	int type = sqlite3_column_type(row, column);
+
+	if (type != SQLITE_INTEGER && type != SQLITE_FLOAT)
+		return 0;
 	return nsys->began_ns + sqlite3_column_int64(row, column);
 }
 

@@ -170,6 +170,21 @@ static int learn_environment(sqlite3_stmt *row, void *context)
 	return 0;
 }
 
+static int refuse(const struct nsys *nsys)
+{
+	if (sqlite_is_damaged(nsys->file))
+		return err_set(nsys->err, -EINVAL, "%s: damaged or cut off; export it again",
+			       nsys->path);
+	if (sqlite_has_table(nsys->file, "signatures") && sqlite_has_table(nsys->file, "losses"))
+		return err_set(nsys->err, -EINVAL,
+			       "%s: rooflinectl export wrote this; read the recording itself",
+			       nsys->path);
+	return err_set(nsys->err, -EINVAL,
+		       "%s: an SQLite file, but not of Nsight Systems; make one with: nsys export "
+		       "--type sqlite",
+		       nsys->path);
+}
+
 int nsys_read_facts(struct nsys *nsys)
 {
 	const struct {
@@ -184,10 +199,7 @@ int nsys_read_facts(struct nsys *nsys)
 	int rc = 0;
 
 	if (!sqlite_has_table(nsys->file, "StringIds"))
-		return err_set(nsys->err, -EINVAL,
-			       "%s: an SQLite file, but not of Nsight Systems; make one with: nsys "
-			       "export --type sqlite",
-			       nsys->path);
+		return refuse(nsys);
 	nsys->began_ns = UNKNOWN_BEGINNING_NS;
 	snprintf(nsys->source, sizeof(nsys->source), "Nsight Systems");
 	nsys->has_events =

@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,9 @@ struct rocprof {
 	struct imported *imported;
 	struct imported_process *process;
 	void (*take)(struct rocprof *rocprof, const struct csv_row *row); /* NULL before a row */
-	uint64_t unused_count;
+	uint64_t unused_count, timeless_count; /* timeless: whose times are no numbers */
+	const char *path;
+	struct err *err;
 };
 
 /* ---- fields ---- */
@@ -203,16 +206,47 @@ static const struct {
 	     {"Function", take_function},
 	     {"Agent_Type", take_agent}};
 
-static int take(const struct csv_row *row, void *context)
+static int refuse_columns(const struct rocprof *rocprof, const char *missing)
 {
-	struct rocprof *rocprof = context;
+	return err_set(rocprof->err, -EINVAL, "%s: no column %s, which rocprofv3 writes",
+		       rocprof->path, missing);
+}
 
+/* By the columns, which each row has. */
+static int find_kind(struct rocprof *rocprof, const struct csv_row *row)
+{
 	for (size_t i = 0; !rocprof->take && i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (csv_row_find(row, kinds[i].column))
 			rocprof->take = kinds[i].take;
 	if (!rocprof->take)
-		return -EINVAL;
-	rocprof->take(rocprof, row);
+		return refuse_columns(rocprof, "Kernel_Name, Direction, Function or Agent_Type");
+	if (rocprof->take != take_agent && !csv_row_find(row, "Start_Timestamp"))
+		return refuse_columns(rocprof, "Start_Timestamp");
+	if (rocprof->take != take_agent && !csv_row_find(row, "End_Timestamp"))
+		return refuse_columns(rocprof, "End_Timestamp");
+	return 0;
+}
+
+static bool has_times(const struct csv_row *row)
+{
+	return csv_row_has_number(row, "Start_Timestamp") &&
+	       csv_row_has_number(row, "End_Timestamp");
+}
+
+static int take(const struct csv_row *row, void *context)
+{
+	struct rocprof *rocprof = context;
+	int rc = rocprof->take ? 0 : find_kind(rocprof, row);
+
+	if (rc < 0)
+		return rc;
+	if (rocprof->take == take_agent || has_times(row)) {
+		rocprof->take(rocprof, row);
+		return 0;
+	}
+	rocprof->timeless_count++;
+	if (rocprof->take == take_kernel)
+		imported_drop_kernel(rocprof->process);
 	return 0;
 }
 
@@ -246,7 +280,7 @@ static uint64_t pid_of(const char *set)
 
 int import_rocprof(struct imported *imported, const char *path, struct err *err)
 {
-	struct rocprof rocprof = {.imported = imported};
+	struct rocprof rocprof = {.imported = imported, .path = path, .err = err};
 	char set[PATH_MAX];
 	int rc;
 
@@ -255,6 +289,8 @@ int import_rocprof(struct imported *imported, const char *path, struct err *err)
 	if (!rocprof.process)
 		return imported_failure(imported, err);
 	rc = csv_rows_read(path, NULL, take, &rocprof, err);
+	imported_count_timeless(rocprof.process, rocprof.timeless_count,
+				"rows whose Start_Timestamp or End_Timestamp is no number");
 	imported_count_unused(rocprof.process, rocprof.unused_count,
 			      "calls that are neither HIP's nor ranges of ROCTx");
 	return rc;

@@ -73,6 +73,13 @@ int sqlite_file_open(sqlite3 **out, const char *path, struct err *err)
 	return 0;
 }
 
+bool sqlite_is_damaged(sqlite3 *file)
+{
+	int code = sqlite3_errcode(file);
+
+	return code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
+}
+
 /* A view of that name is none: it could go on without end. */
 bool sqlite_has_table(sqlite3 *file, const char *table)
 {

@@ -19,6 +19,9 @@ int sqlite_file_open(sqlite3 **out, const char *path, struct err *err);
 /* Returns rc where that is negative, or -ENOMEM where anything found no memory since the file was opened. */
 int sqlite_file_close(sqlite3 *file, int rc, const char *path, struct err *err);
 
+/* Whether what was asked last of the file failed as it is damaged or shorter than it says. */
+bool sqlite_is_damaged(sqlite3 *file);
+
 bool sqlite_has_table(sqlite3 *file, const char *table);
 bool sqlite_has_column(sqlite3 *file, const char *table, const char *column);
 

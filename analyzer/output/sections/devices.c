@@ -172,13 +172,15 @@ static void put_kinds(struct sheet *sheet, const struct timeline_device *times)
 /* Time in which the GPU seems to have run what no trace shows is told apart, and is not called idle. */
 static void put_children(struct sheet *sheet, int64_t children_ns, bool is_sampled)
 {
+	bool has_remedy = !is_sampled && profile_is_nvidias(sheet->page->report->profile);
+
 	if (!children_ns)
 		return;
 	put_part(sheet, gap_cause_title(GAP_CHILDREN), children_ns,
 		 OF_STEADY(sheet, by_cause_ns[GAP_CHILDREN]));
 	page_wrap(
 		sheet->page, "    ",
-		is_sampled
+		!has_remedy
 			? "not visible in a trace, and not called idle: shown by samples, or by how "
 			  "late work starts after kernels that seem to launch others"
 			: "not visible in a trace, and not called idle: work starts late after kernels "

@@ -47,10 +47,13 @@ static const struct column object[] = {{.key = "ceilings",
 /* ---- text ---- */
 
 /* What the roofs are, for the title. */
-static void describe_periods(const struct roofline *roofline, char *buffer, size_t size)
+static void describe_periods(const struct report *report, char *buffer, size_t size)
 {
+	const struct roofline *roofline = report->roofline;
+
 	if (roofline->launch_period_ns <= 0) {
-		snprintf(buffer, size, "not measured: rooflinectl ceilings");
+		snprintf(buffer, size, "not measured%s",
+			 profile_is_nvidias(report->profile) ? ": rooflinectl ceilings" : "");
 		return;
 	}
 	snprintf(buffer, size, "an empty kernel every %s",
@@ -170,7 +173,7 @@ static void print_launch_roofline(struct page *page)
 		return;
 	if (is_short && roofline->launch_period_ns <= 0)
 		return;
-	describe_periods(roofline, note, sizeof(note));
+	describe_periods(page->report, note, sizeof(note));
 	page_title(page, "Launch roofline", note);
 	put_launch_sentence(page);
 	if (!is_short)

@@ -343,7 +343,8 @@ static void put_works(struct page *page)
 static void put_hint(struct page *page)
 {
 	if (section_is_asked(&section_roofline, page->options) ||
-	    page->report->roofline->application.regime != ROOFLINE_UNKNOWN_BOUND)
+	    page->report->roofline->application.regime != ROOFLINE_UNKNOWN_BOUND ||
+	    !profile_is_nvidias(page->report->profile))
 		return;
 	page_title(page, "Roofline", NULL);
 	page_wrap(page, "  ",

@@ -27,6 +27,21 @@ const char *why_property(const struct report *report, const char *key)
 	return value;
 }
 
+/* Other GPUs than NVIDIA's cannot be recorded, nor jobs on them. */
+static struct sentence without_remedy(struct sentence sentence)
+{
+	char *remedy = strstr(sentence.text, ": record with --");
+	char *launcher = strstr(sentence.text, "; record the launcher");
+
+	if (launcher)
+		*launcher = '\0';
+	if (!remedy)
+		return sentence;
+	*remedy = '\0';
+	sentence_append(&sentence, ": that is possible on NVIDIA's GPUs alone");
+	return sentence;
+}
+
 struct sentence section_why_empty(const struct section *section, const struct report *report)
 {
 	const char *source = why_property(report, "imported_from");
@@ -34,6 +49,8 @@ struct sentence section_why_empty(const struct section *section, const struct re
 					   ? section->why_empty(report)
 					   : why("%s", section->empty ? section->empty : "");
 
+	if (!profile_is_nvidias(report->profile))
+		return without_remedy(sentence);
 	if (source && strstr(sentence.text, "record with --"))
 		sentence_append(&sentence,
 				" (this is imported from %s, whose files do not tell it)", source);
