@@ -4,7 +4,8 @@ const struct profile_op *call_op(const struct model *model, size_t call, unsigne
 {
 	const struct submissions *submissions = &model->submissions;
 
-	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++)
+	for (uint32_t i = submissions_first(submissions, call);
+	     i < submissions_first(submissions, call + 1); i++)
 		if (model->profile->ops[submissions_op(submissions, i)].kind == kind)
 			return &model->profile->ops[submissions_op(submissions, i)];
 	return NULL;
@@ -15,7 +16,8 @@ bool call_copies_to_host(const struct model *model, size_t call)
 	const struct submissions *submissions = &model->submissions;
 	const struct profile *profile = model->profile;
 
-	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
+	for (uint32_t i = submissions_first(submissions, call);
+	     i < submissions_first(submissions, call + 1); i++) {
 		const struct profile_op *op = &profile->ops[submissions_op(submissions, i)];
 
 		if (op->kind == OP_COPY && profile->copies[op->detail].kind == COPY_TO_HOST)
@@ -46,7 +48,8 @@ const struct profile_op *call_only_kernel(const struct model *model, size_t call
 	if (submissions_count(submissions, call) != 1 ||
 	    model_call_class(model, call) != CALL_LAUNCH)
 		return NULL;
-	op = &model->profile->ops[submissions_op(submissions, submissions->first[call])];
+	op = &model->profile
+		      ->ops[submissions_op(submissions, submissions_first(submissions, call))];
 	return op->kind == OP_KERNEL ? op : NULL;
 }
 

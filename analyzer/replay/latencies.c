@@ -134,14 +134,14 @@ int64_t latencies_own_gap_ns(const struct model *model, uint32_t op)
 
 	if (traits.is_unrecorded)
 		return ops[op].start_ns - model_ready_ns(model, op);
-	return model->devices[ops[model->predecessor[op]].device].gap_ns[traits.gap];
+	return model->devices[ops[model_predecessor(model, op)].device].gap_ns[traits.gap];
 }
 
 /* The same for each operation behind its predecessor. */
 static void find_gaps(struct model *model)
 {
 	for (size_t i = 0; i < model->profile->op_count; i++) {
-		uint32_t before = model->predecessor[i], op = (uint32_t)i;
+		uint32_t before = model_predecessor(model, i), op = (uint32_t)i;
 
 		if (before == PROFILE_NONE)
 			continue;
@@ -243,7 +243,8 @@ static bool is_first_of_call(const struct model *model, size_t op)
 	const struct submissions *submissions = &model->submissions;
 	uint32_t call = model->profile->ops[op].call;
 
-	return call != PROFILE_NONE && submissions_op(submissions, submissions->first[call]) == op;
+	return call != PROFILE_NONE &&
+	       submissions_op(submissions, submissions_first(submissions, call)) == op;
 }
 
 /* A graph may end with what is not recorded. */
@@ -256,7 +257,7 @@ static int sample_gap(struct device_samples *samples, const struct model *model,
 		      int64_t gap_ns)
 {
 	enum latency_gap gap =
-		latencies_gap_after(model, model->predecessor[index], (uint32_t)index);
+		latencies_gap_after(model, model_predecessor(model, index), (uint32_t)index);
 
 	return is_usual(gap, gap_ns) ? add_sample(&samples->gaps[gap], gap_ns) : 0;
 }
@@ -271,7 +272,7 @@ static int64_t queued_by_ns(const struct model *model, size_t index)
 
 	if (model->call_traits[op->call].behavior == CALL_WAITS_OWN)
 		return call->start_ns + QUEUED_NS;
-	return call->end_ns + (latencies_gap_after(model, model->predecessor[index],
+	return call->end_ns + (latencies_gap_after(model, model_predecessor(model, index),
 						   (uint32_t)index) == GAP_KERNEL_TO_COPY
 				       ? COPY_QUEUED_NS
 				       : QUEUED_NS);
@@ -282,7 +283,7 @@ static int sample_queued(struct device_samples *samples, const struct model *mod
 	const struct profile_op *op = &model->profile->ops[index];
 	int64_t ready_ns = model_ready_ns(model, index);
 
-	return model->predecessor[index] != PROFILE_NONE &&
+	return model_predecessor(model, index) != PROFILE_NONE &&
 			       !model->op_traits[index].is_called_back &&
 			       ready_ns > queued_by_ns(model, index)
 		       ? sample_gap(samples, model, index, op->start_ns - ready_ns)

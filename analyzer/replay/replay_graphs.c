@@ -67,8 +67,8 @@ static size_t most_nodes(const struct graph_launches *launches,
 
 	for (size_t i = 0; i < launches->count; i++) {
 		const struct graph_launch *launch = &launches->items[i];
-		size_t count = submissions->first[launch->end_call] -
-			       submissions->first[launch->first_call];
+		size_t count = submissions_first(submissions, launch->end_call) -
+			       submissions_first(submissions, launch->first_call);
 
 		most = count > most ? count : most;
 	}
@@ -161,9 +161,11 @@ static uint32_t first_op(const struct run *run, const struct graph_launch *launc
 {
 	const struct submissions *submissions = &run->model->submissions;
 
-	return submissions->first[launch->first_call] == submissions->first[launch->end_call]
+	return submissions_first(submissions, launch->first_call) ==
+			       submissions_first(submissions, launch->end_call)
 		       ? PROFILE_NONE
-		       : submissions_op(submissions, submissions->first[launch->first_call]);
+		       : submissions_op(submissions,
+					submissions_first(submissions, launch->first_call));
 }
 
 /* Whether two launches are of one executable graph, by what they begin with: an update may have changed its sizes. */
@@ -229,8 +231,8 @@ static bool collect_nodes(struct run *run, const struct graph_launch *launch)
 	for (size_t i = launch->first_call; i < launch->end_call; i++) {
 		int64_t gap_ns = costs_ns(run->costs, change_of_call(run->change, i)->gap, 0);
 
-		for (uint32_t j = submissions->first[i];
-		     is_part(run->change, i) && j < submissions->first[i + 1]; j++) {
+		for (uint32_t j = submissions_first(submissions, i);
+		     is_part(run->change, i) && j < submissions_first(submissions, i + 1); j++) {
 			uint32_t op = submissions_op(submissions, j);
 
 			has_lanes = has_lanes || lanes_of(&run->lanes, op);
@@ -269,7 +271,7 @@ static int64_t engines_gap_ns(const struct run *run, uint32_t predecessor, uint3
 
 static bool is_unplaced(const struct run *run, uint32_t op)
 {
-	return op != PROFILE_NONE && !run->placed[op];
+	return op != PROFILE_NONE && !replay_placed(run, op);
 }
 
 static int64_t node_ready_ns(const struct run *run, const struct graph_launch *launch,
@@ -301,7 +303,7 @@ static void place_node(struct run *run, struct graph_launch *launch, uint32_t in
 	if (is_working)
 		start_ns = engines_start_ns(engines, run->profile, op, fill, start_ns);
 	(void)replay_place_op(run, op, start_ns, length);
-	run->placed[op] = PLACED_IN_GRAPH;
+	replay_set_placed(run, op, PLACED_IN_GRAPH);
 	if (is_working)
 		engines_add(engines, run->profile, op, fill, start_ns, start_ns + length);
 	launch->end_ns = max_ns(launch->end_ns, replay_op_end_ns(run->replay, op));
@@ -364,12 +366,13 @@ static void place_late(struct run *run, struct graph_launch *launch, size_t call
 	const struct submissions *submissions = &run->model->submissions;
 	int64_t gap_ns = costs_ns(run->costs, change_of_call(run->change, call)->gap, 0);
 
-	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
+	for (uint32_t i = submissions_first(submissions, call);
+	     i < submissions_first(submissions, call + 1); i++) {
 		struct graph_node *node = &run->graphs.nodes[0];
 
 		*node = (struct graph_node){submissions_op(submissions, i), PROFILE_NONE, gap_ns};
 		gap_ns = run->costs->graph_node_gap_ns;
-		if (!run->placed[node->op])
+		if (!replay_placed(run, node->op))
 			place_node(run, launch, 0, node_ready_ns(run, launch, node));
 	}
 }

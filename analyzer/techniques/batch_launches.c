@@ -209,9 +209,9 @@ static void batch_calls(struct batching *it, size_t first, size_t end)
 static bool is_on_device(const struct model *model, const struct loop *loop, size_t device)
 {
 	const struct submissions *submissions = &model->submissions;
-	uint32_t first = submissions->first[loop->first_call];
+	uint32_t first = submissions_first(submissions, loop->first_call);
 
-	return first < submissions->first[loop->first_call + loop->call_count] &&
+	return first < submissions_first(submissions, loop->first_call + loop->call_count) &&
 	       model->profile->ops[submissions_op(submissions, first)].device == device;
 }
 

@@ -68,7 +68,7 @@ static bool can_follow(struct followers *found, const struct recorded_run *run,
 		       const struct profile_op *op)
 {
 	const struct profile *profile = run->model->profile;
-	uint32_t before = run->model->predecessor[op - profile->ops];
+	uint32_t before = model_predecessor(run->model, op - profile->ops);
 
 	if (before == PROFILE_NONE || profile->ops[before].kind != OP_KERNEL)
 		return false;

@@ -70,7 +70,7 @@ static uint32_t last_producer(const struct overlapping *all, uint32_t op)
 {
 	const struct model *model = all->application->job.model;
 	uint32_t source = source_of(all, op), device = model->profile->ops[source].device;
-	uint32_t predecessor = model->predecessor[source],
+	uint32_t predecessor = model_predecessor(model, source),
 		 cross = model_cross_stream(model, source);
 
 	if (is_kernel(all, predecessor, device))
@@ -81,7 +81,7 @@ static uint32_t last_producer(const struct overlapping *all, uint32_t op)
 static bool is_consumer(const struct overlapping *all, uint32_t op)
 {
 	const struct model *model = all->application->job.model;
-	const uint32_t before[] = {model->predecessor[op], model_cross_stream(model, op)};
+	const uint32_t before[] = {model_predecessor(model, op), model_cross_stream(model, op)};
 
 	for (int i = 0; i < 2; i++)
 		if (before[i] != PROFILE_NONE &&
@@ -100,7 +100,7 @@ static void find_run(struct overlapping *all, uint32_t last)
 	producers->count = 0;
 	producers->total_ns = 0;
 	for (uint32_t op = last; is_kernel(all, op, device) && producers->count < PRODUCERS_MOST;
-	     op = model->predecessor[op]) {
+	     op = model_predecessor(model, op)) {
 		producers->ops[producers->count++] = op;
 		producers->total_ns += all->application->job.tasks.items[op].length_ns;
 		if (is_consumer(all, op))

@@ -56,8 +56,8 @@ static const char *why_not(const struct recorded_run *run, size_t first, size_t 
 
 	for (size_t i = first; i < end && !refusal; i++) {
 		refusal = why_not_call(model, i);
-		for (uint32_t j = submissions->first[i]; j < submissions->first[i + 1] && !refusal;
-		     j++) {
+		for (uint32_t j = submissions_first(submissions, i);
+		     j < submissions_first(submissions, i + 1) && !refusal; j++) {
 			refusal = why_not_op(run,
 					     &model->profile->ops[submissions_op(submissions, j)]);
 			++*kernel_count;

@@ -198,7 +198,8 @@ static void check_op(struct check *check, uint32_t op)
 	const struct model *model = check->it->model;
 	uint32_t said = check->change->lanes ? check->change->lanes[op] : LANE_NONE;
 	uint32_t lane = said == LANE_NONE ? PROFILE_NONE : said & ~LANE_JOINED;
-	uint32_t before = lane == PROFILE_NONE ? model->predecessor[op] : check->lane_tails[lane];
+	uint32_t before =
+		lane == PROFILE_NONE ? model_predecessor(model, op) : check->lane_tails[lane];
 	int64_t op_ns = change_op_ns(check->change->op_ns, op);
 
 	if (before != PROFILE_NONE)
@@ -238,7 +239,8 @@ static void expect_order(const struct replayed *it, const struct change *change,
 		uint32_t call = model_call_at(it->model, i);
 		int64_t since_ns = submitted_ns(&check, call);
 
-		for (uint32_t j = submissions->first[call]; j < submissions->first[call + 1]; j++) {
+		for (uint32_t j = submissions_first(submissions, call);
+		     j < submissions_first(submissions, call + 1); j++) {
 			expect_after(&check, submissions_op(submissions, j), since_ns, "its call");
 			check_op(&check, submissions_op(submissions, j));
 		}
@@ -322,8 +324,8 @@ static void expect_engines(const struct replayed *it, const struct change *chang
 	struct engine_load load = {.last_start_ns = {INT64_MIN, INT64_MIN, INT64_MIN}};
 
 	for (size_t i = 0; change->lanes && i < it->profile->call_count; i++)
-		for (uint32_t j = submissions->first[model_call_at(it->model, i)];
-		     j < submissions->first[model_call_at(it->model, i) + 1]; j++) {
+		for (uint32_t j = submissions_first(submissions, model_call_at(it->model, i));
+		     j < submissions_first(submissions, model_call_at(it->model, i) + 1); j++) {
 			uint32_t index = submissions_op(submissions, j);
 			const struct profile_op *op = &it->profile->ops[index];
 			int64_t start_ns = it->replay.op_start_ns[index];

@@ -32,7 +32,7 @@ static const struct profile_op *only_copy(const struct model *model, size_t call
 
 	if (submissions_count(submissions, call) != 1)
 		return NULL;
-	op = &profile->ops[submissions_op(submissions, submissions->first[call])];
+	op = &profile->ops[submissions_op(submissions, submissions_first(submissions, call))];
 	return op->kind == OP_COPY && profile->copies[op->detail].kind == kind &&
 			       profile->copies[op->detail].bytes >= LEAST_BYTES
 		       ? op

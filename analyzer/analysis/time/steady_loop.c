@@ -64,7 +64,8 @@ static bool find_extents(const struct walk *walk, size_t first, size_t end, stru
 	const struct submissions *submissions = run->submissions;
 
 	*recorded = *replayed = nothing;
-	for (uint32_t i = submissions->first[first]; i < submissions->first[end]; i++) {
+	for (uint32_t i = submissions_first(submissions, first);
+	     i < submissions_first(submissions, end); i++) {
 		uint32_t index = submissions_op(submissions, i);
 		const struct profile_op *op = &run->profile->ops[index];
 
@@ -163,8 +164,8 @@ static bool has_kernel(const struct looped_run *run, const struct loop *loop, si
 	const struct submissions *submissions = run->submissions;
 	size_t middle = loop->iteration_count / 2;
 
-	for (uint32_t i = submissions->first[loop->iterations[middle]];
-	     i < submissions->first[loop->iterations[middle + 1]]; i++) {
+	for (uint32_t i = submissions_first(submissions, loop->iterations[middle]);
+	     i < submissions_first(submissions, loop->iterations[middle + 1]); i++) {
 		const struct profile_op *op = &run->profile->ops[submissions_op(submissions, i)];
 
 		if (op->device == device && (op->kind == OP_KERNEL || op->kind == OP_GRAPH))

@@ -263,7 +263,7 @@ static int need_before(struct job_run *run, uint32_t op, bool is_node)
 {
 	const struct model *model = run->model;
 	const struct profile_op *ops = model->profile->ops;
-	uint32_t predecessor = model->predecessor[op], cross = model_cross_stream(model, op);
+	uint32_t predecessor = model_predecessor(model, op), cross = model_cross_stream(model, op);
 	int rc = 0;
 
 	if (predecessor != PROFILE_NONE)
@@ -302,13 +302,14 @@ static int need_ops(struct job_run *run)
 	for (size_t i = 0; i < run->model->profile->op_count; i++)
 		run->tasks.items[i].rest_ns = INFINITY;
 	for (size_t i = 0; rc == 0 && i < run->model->profile->call_count; i++)
-		for (uint32_t j = submissions->first[i]; rc == 0 && j < submissions->first[i + 1];
-		     j++) {
-			uint32_t first = submissions_op(submissions, submissions->first[i]);
+		for (uint32_t j = submissions_first(submissions, i);
+		     rc == 0 && j < submissions_first(submissions, i + 1); j++) {
+			uint32_t first =
+				submissions_op(submissions, submissions_first(submissions, i));
 			uint32_t op = submissions_op(submissions, j);
 
-			rc = j == submissions->first[i] ? need_first(run, i, op)
-							: need_node(run, first, op);
+			rc = j == submissions_first(submissions, i) ? need_first(run, i, op)
+								    : need_node(run, first, op);
 		}
 	return rc;
 }
