@@ -67,7 +67,7 @@ bool call_is_capturable_copy(const struct model *model, size_t call)
 
 unsigned int call_fill(const struct profile *profile, const struct profile_op *op)
 {
-	uint32_t sm_count = profile->devices[op->device].sm_count;
+	uint32_t sm_count = profile->devices[profile_op_device(profile, op)].sm_count;
 	const uint32_t *grid;
 	double blocks;
 

@@ -54,7 +54,8 @@ static size_t launch_index(const struct model *model, const struct profile_op *o
 static const struct launch_latencies *launch_of(const struct model *model,
 						const struct profile_op *op)
 {
-	return &model->devices[op->device].launches[launch_index(model, op)];
+	return &model->devices[profile_op_device(model->profile, op)]
+			.launches[launch_index(model, op)];
 }
 
 /* Not what a call took after its operation had started. */
@@ -108,7 +109,8 @@ static bool is_prompt(const struct profile *profile, const struct profile_op *op
  * other promptly. */
 static bool is_after_unrecorded(const struct model *model, uint32_t before, uint32_t op)
 {
-	const struct device_latencies *device = &model->devices[model->profile->ops[before].device];
+	const struct device_latencies *device =
+		&model->devices[profile_op_device(model->profile, &model->profile->ops[before])];
 	bool is_called_back = model->op_traits[op].is_called_back;
 
 	if ((!is_called_back && device->gap_ns[GAP_AFTER_GRAPH] < PROMPT_NS) ||
@@ -124,7 +126,8 @@ int64_t latencies_gap_ns(const struct model *model, uint32_t before, uint32_t op
 
 	if (op != PROFILE_NONE && is_after_unrecorded(model, before, op))
 		return ops[op].start_ns - model_ready_ns(model, op);
-	return model->devices[ops[before].device].gap_ns[latencies_gap_after(model, before, op)];
+	return model->devices[profile_op_device(model->profile, &ops[before])]
+		.gap_ns[latencies_gap_after(model, before, op)];
 }
 
 int64_t latencies_own_gap_ns(const struct model *model, uint32_t op)
@@ -134,7 +137,8 @@ int64_t latencies_own_gap_ns(const struct model *model, uint32_t op)
 
 	if (traits.is_unrecorded)
 		return ops[op].start_ns - model_ready_ns(model, op);
-	return model->devices[ops[model_predecessor(model, op)].device].gap_ns[traits.gap];
+	return model->devices[profile_op_device(model->profile, &ops[model_predecessor(model, op)])]
+		.gap_ns[traits.gap];
 }
 
 /* The same for each operation behind its predecessor. */

@@ -39,7 +39,7 @@ static const char *why_not_op(const struct recorded_run *run, const struct profi
 		return not_kernels;
 	if (run->libraries && run->libraries[profile->signatures[op->detail].kernel])
 		return refused_library;
-	return occupancy_of(&occupancy, &profile->devices[op->device],
+	return occupancy_of(&occupancy, &profile->devices[profile_op_device(profile, op)],
 			    &profile->signatures[op->detail]) &&
 			       occupancy.waves <= 1
 		       ? NULL

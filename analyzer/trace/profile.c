@@ -108,10 +108,10 @@ static void set_slices(struct profile *profile)
 	profile->window.first_ns = INT64_MAX;
 	for (size_t i = 0; i < profile->device_count; i++) {
 		profile->devices[i].first_op = op;
-		if (op < profile->op_count && profile->ops[op].device == i &&
+		if (op < profile->op_count && profile_op_device(profile, &profile->ops[op]) == i &&
 		    profile->ops[op].start_ns < profile->window.first_ns)
 			profile->window.first_ns = profile->ops[op].start_ns;
-		while (op < profile->op_count && profile->ops[op].device == i)
+		while (op < profile->op_count && profile_op_device(profile, &profile->ops[op]) == i)
 			op++;
 		profile->devices[i].op_count = op - profile->devices[i].first_op;
 	}

@@ -13,15 +13,17 @@
 static bool is_on_device(const struct applied *applied, const struct loop *loop)
 {
 	const struct model *model = applied->all->run.model;
+	const struct profile *profile = model->profile;
 	const struct submissions *submissions = &model->submissions;
 	size_t end_call = loop->first_call + loop->call_count;
 
 	for (size_t i = loop->first_call; i < end_call; i++)
 		if (submissions_count(submissions, i))
-			return model->profile
-				       ->ops[submissions_op(submissions,
-							    submissions_first(submissions, i))]
-				       .device == applied->application.device;
+			return profile_op_device(
+				       profile,
+				       &profile->ops[submissions_op(
+					       submissions, submissions_first(submissions, i))]) ==
+			       applied->application.device;
 	return false;
 }
 

@@ -69,7 +69,7 @@ static bool find_extents(const struct walk *walk, size_t first, size_t end, stru
 		uint32_t index = submissions_op(submissions, i);
 		const struct profile_op *op = &run->profile->ops[index];
 
-		if (op->device != walk->device)
+		if (profile_op_device(run->profile, op) != walk->device)
 			continue;
 		widen(recorded, op->start_ns, op->end_ns);
 		if (run->op_ends)
@@ -168,7 +168,8 @@ static bool has_kernel(const struct looped_run *run, const struct loop *loop, si
 	     i < submissions_first(submissions, loop->iterations[middle + 1]); i++) {
 		const struct profile_op *op = &run->profile->ops[submissions_op(submissions, i)];
 
-		if (op->device == device && (op->kind == OP_KERNEL || op->kind == OP_GRAPH))
+		if (profile_op_device(run->profile, op) == device &&
+		    (op->kind == OP_KERNEL || op->kind == OP_GRAPH))
 			return true;
 	}
 	return false;

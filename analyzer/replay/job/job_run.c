@@ -34,7 +34,7 @@ static double sm_share_of(const struct job_run *run, size_t op)
 {
 	const struct profile *profile = run->model->profile;
 	const struct profile_op *item = &profile->ops[op];
-	uint32_t sm_count = profile->devices[item->device].sm_count;
+	uint32_t sm_count = profile->devices[profile_op_device(profile, item)].sm_count;
 	const uint32_t *grid;
 
 	if (run->communication.works[op] != WORK_KERNEL || item->kind != OP_KERNEL || !sm_count)
@@ -56,7 +56,7 @@ static int add_ops(struct job_run *run, bool shares_sms)
 			       &(struct task){.length_ns = (double)(op->end_ns - op->start_ns),
 					      .from_ns = (double)(op->start_ns - run->origin_ns),
 					      .sm_share = shares_sms ? sm_share_of(run, i) : 0,
-					      .device = op->device,
+					      .device = profile_op_device(profile, op),
 					      .meeting = TASK_NONE,
 					      .kind = kind_of(run, i)},
 			       &index);
@@ -323,7 +323,8 @@ static int need_rest(struct job_run *run)
 	for (uint32_t i = 0; rc == 0 && i < profile->op_count; i++) {
 		const struct profile_op *op = &profile->ops[i];
 
-		if (op->call == PROFILE_NONE && i > profile->devices[op->device].first_op)
+		if (op->call == PROFILE_NONE &&
+		    i > profile->devices[profile_op_device(profile, op)].first_op)
 			rc = need(run, i, i - 1, true, profile->ops[i - 1].start_ns,
 				  op->start_ns - profile->ops[i - 1].start_ns);
 		if (isinf(run->tasks.items[i].rest_ns))
