@@ -52,8 +52,7 @@ static int find_in_thread(struct graph_launches *launches, size_t *capacity,
 		if (!next)
 			return -ENOMEM;
 		*next = (struct graph_launch){(uint32_t)i,
-					      (uint32_t)launch_end(change, i, end_call), INT64_MIN,
-					      INT64_MIN};
+					      (uint32_t)launch_end(change, i, end_call), INT64_MIN};
 		launches->count++;
 		i = next->end_call - 1;
 	}
@@ -295,8 +294,10 @@ static void place_node(struct run *run, struct graph_launch *launch, uint32_t in
 {
 	uint32_t op = run->graphs.nodes[index].op;
 	const struct profile_op *what = &run->profile->ops[op];
-	struct engines *engines = &run->graphs.engines[run->profile->calls[what->call].thread];
-	int64_t length = replay_length_ns(run, op), start_ns = max_ns(launch->start_ns, ready_ns);
+	uint32_t thread = run->profile->calls[what->call].thread;
+	struct engines *engines = &run->graphs.engines[thread];
+	int64_t length = replay_length_ns(run, op),
+		start_ns = max_ns(run->threads[thread].nodes_start_ns, ready_ns);
 	unsigned int fill = call_fill(run->profile, what);
 	bool is_working = length && !lanes_of(&run->lanes, op);
 
@@ -348,13 +349,12 @@ static void place_ready(struct run *run, struct graph_launch *launch)
 /* What it begins with is a copy, or a kernel, which starts after another time. */
 static void launch_graph(struct run *run, struct graph_launch *launch)
 {
-	const struct thread_clock *clock =
-		&run->threads[run->profile->calls[launch->first_call].thread];
+	struct thread_clock *clock = &run->threads[run->profile->calls[launch->first_call].thread];
 	uint32_t op = first_op(run, launch);
 	int64_t to_start_ns =
 		op == PROFILE_NONE ? run->costs->graph_to_start_ns : replay_graph_start_ns(run, op);
 
-	launch->start_ns =
+	clock->nodes_start_ns =
 		max_ns(clock->graph_start_ns + to_start_ns, launch_ready_ns(run, launch));
 	if (collect_nodes(run, launch))
 		place_ready(run, launch);
