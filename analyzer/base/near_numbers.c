@@ -32,15 +32,15 @@ void near_numbers_free(struct near_numbers *numbers)
 	*numbers = (struct near_numbers){0};
 }
 
-static int make_whole(struct near_numbers *numbers, size_t block)
+static int make_whole(struct near_block *block)
 {
 	uint32_t *whole = malloc(NEAR_NUMBERS_BLOCK * sizeof(*whole));
 
 	if (!whole)
 		return -ENOMEM;
 	for (size_t i = 0; i < NEAR_NUMBERS_BLOCK; i++)
-		whole[i] = near_numbers_get(numbers, block * NEAR_NUMBERS_BLOCK + i);
-	numbers->blocks[block].whole = whole;
+		whole[i] = NEAR_NUMBERS_NONE;
+	block->whole = whole;
 	return 0;
 }
 
@@ -59,17 +59,21 @@ static uint16_t offset_in(struct near_block *block, uint32_t number)
 int near_numbers_set(struct near_numbers *numbers, size_t index, uint32_t number)
 {
 	struct near_block *block = &numbers->blocks[index / NEAR_NUMBERS_BLOCK];
-	uint16_t offset = NEAR_NUMBERS_NO_OFFSET;
+	uint16_t offset =
+		number == NEAR_NUMBERS_NONE ? NEAR_NUMBERS_NO_OFFSET : offset_in(block, number);
+	bool is_far = offset == NEAR_NUMBERS_NO_OFFSET && number != NEAR_NUMBERS_NONE;
 
-	if (!block->whole && number != NEAR_NUMBERS_NONE) {
-		offset = offset_in(block, number);
-		if (offset == NEAR_NUMBERS_NO_OFFSET &&
-		    make_whole(numbers, index / NEAR_NUMBERS_BLOCK) < 0)
-			return -ENOMEM;
-	}
+	if (is_far && !block->whole && make_whole(block) < 0)
+		return -ENOMEM;
 	if (block->whole)
 		block->whole[index % NEAR_NUMBERS_BLOCK] = number;
-	else
-		numbers->offsets[index] = offset;
+	numbers->offsets[index] = offset;
 	return 0;
+}
+
+uint32_t near_numbers_get_whole(const struct near_numbers *numbers, size_t index)
+{
+	const struct near_block *block = &numbers->blocks[index / NEAR_NUMBERS_BLOCK];
+
+	return block->whole ? block->whole[index % NEAR_NUMBERS_BLOCK] : NEAR_NUMBERS_NONE;
 }

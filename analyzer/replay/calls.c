@@ -4,8 +4,9 @@ const struct profile_op *call_op(const struct model *model, size_t call, unsigne
 {
 	const struct submissions *submissions = &model->submissions;
 
-	for (uint32_t i = submissions_first(submissions, call);
-	     i < submissions_first(submissions, call + 1); i++)
+	for (uint32_t i = submissions_first(submissions, call),
+		      end = submissions_first(submissions, call + 1);
+	     i < end; i++)
 		if (model->profile->ops[submissions_op(submissions, i)].kind == kind)
 			return &model->profile->ops[submissions_op(submissions, i)];
 	return NULL;
@@ -16,8 +17,9 @@ bool call_copies_to_host(const struct model *model, size_t call)
 	const struct submissions *submissions = &model->submissions;
 	const struct profile *profile = model->profile;
 
-	for (uint32_t i = submissions_first(submissions, call);
-	     i < submissions_first(submissions, call + 1); i++) {
+	for (uint32_t i = submissions_first(submissions, call),
+		      end = submissions_first(submissions, call + 1);
+	     i < end; i++) {
 		const struct profile_op *op = &profile->ops[submissions_op(submissions, i)];
 
 		if (op->kind == OP_COPY && profile->copies[op->detail].kind == COPY_TO_HOST)

@@ -229,8 +229,9 @@ static uint32_t launch_tail(const struct walk *walk, uint32_t call)
 	const struct profile *profile = walk->model->profile;
 	uint32_t tail = PROFILE_NONE;
 
-	for (uint32_t i = submissions_first(submissions, call);
-	     i < submissions_first(submissions, call + 1); i++)
+	for (uint32_t i = submissions_first(submissions, call),
+		      end = submissions_first(submissions, call + 1);
+	     i < end; i++)
 		if (profile_op_graph(profile, &profile->ops[submissions_op(submissions, i)]))
 			tail = later(profile, submissions_op(submissions, i), tail);
 	return tail;
@@ -308,8 +309,9 @@ static uint32_t take_awaited(struct walk *walk, uint32_t index)
 	const struct profile *profile = walk->model->profile;
 	uint32_t awaited = PROFILE_NONE;
 
-	for (uint32_t i = submissions_first(submissions, index);
-	     i < submissions_first(submissions, index + 1); i++)
+	for (uint32_t i = submissions_first(submissions, index),
+		      end = submissions_first(submissions, index + 1);
+	     i < end; i++)
 		awaited = later(
 			profile, awaited,
 			recorded_events_take(&walk->events,
@@ -328,8 +330,9 @@ static void link_call(struct walk *walk, uint32_t index)
 
 	if (!submissions_count(submissions, index))
 		note_call(walk, index);
-	for (uint32_t i = submissions_first(submissions, index);
-	     i < submissions_first(submissions, index + 1); i++) {
+	for (uint32_t i = submissions_first(submissions, index),
+		      end = submissions_first(submissions, index + 1);
+	     i < end; i++) {
 		uint32_t op = submissions_op(submissions, i), stream = profile->ops[op].stream;
 
 		link_op(walk, op, *has_wait, awaited);

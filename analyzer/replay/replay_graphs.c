@@ -229,9 +229,10 @@ static bool collect_nodes(struct run *run, const struct graph_launch *launch)
 	launches->node_count = launches->branch_count = 0;
 	for (size_t i = launch->first_call; i < launch->end_call; i++) {
 		int64_t gap_ns = costs_ns(run->costs, change_of_call(run->change, i)->gap, 0);
+		uint32_t j = submissions_first(submissions, i),
+			 end = is_part(run->change, i) ? submissions_first(submissions, i + 1) : j;
 
-		for (uint32_t j = submissions_first(submissions, i);
-		     is_part(run->change, i) && j < submissions_first(submissions, i + 1); j++) {
+		for (; j < end; j++) {
 			uint32_t op = submissions_op(submissions, j);
 
 			has_lanes = has_lanes || lanes_of(&run->lanes, op);
@@ -366,8 +367,9 @@ static void place_late(struct run *run, struct graph_launch *launch, size_t call
 	const struct submissions *submissions = &run->model->submissions;
 	int64_t gap_ns = costs_ns(run->costs, change_of_call(run->change, call)->gap, 0);
 
-	for (uint32_t i = submissions_first(submissions, call);
-	     i < submissions_first(submissions, call + 1); i++) {
+	for (uint32_t i = submissions_first(submissions, call),
+		      end = submissions_first(submissions, call + 1);
+	     i < end; i++) {
 		struct graph_node *node = &run->graphs.nodes[0];
 
 		*node = (struct graph_node){submissions_op(submissions, i), PROFILE_NONE, gap_ns};

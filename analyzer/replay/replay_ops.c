@@ -88,10 +88,10 @@ struct awaited {
 	int64_t stream_ns, predecessor_ns, cross_stream_ns;
 };
 
-static struct awaited awaited_by(const struct run *run, uint32_t op)
+/* predecessor, cross_stream: that it waits for, or PROFILE_NONE. */
+static struct awaited awaited_by(const struct run *run, uint32_t op, uint32_t predecessor,
+				 uint32_t cross_stream)
 {
-	uint32_t predecessor = replay_predecessor_of(run, op),
-		 cross_stream = model_cross_stream(run->model, op);
 	struct awaited awaited = {INT64_MIN, INT64_MIN, INT64_MIN};
 
 	if (!run->is_plain)
@@ -118,13 +118,15 @@ static int64_t ready_ns(const struct awaited *awaited, int64_t predecessor_gap_n
 int64_t replay_ready_ns(const struct run *run, uint32_t op, int64_t predecessor_gap_ns,
 			int64_t cross_stream_gap_ns)
 {
-	const struct awaited awaited = awaited_by(run, op);
+	const struct awaited awaited = awaited_by(run, op, replay_predecessor_of(run, op),
+						  model_cross_stream(run->model, op));
 
 	return ready_ns(&awaited, predecessor_gap_ns, cross_stream_gap_ns);
 }
 
-/* What the steps before an operation that is as it was usually take. */
+/* What an operation that is as it was waits for, if it is in no lane, and what the steps before it usually take. */
 struct usual {
+	uint32_t predecessor, cross_stream; /* or PROFILE_NONE */
 	int64_t launch_ns, predecessor_gap_ns, cross_stream_gap_ns;
 };
 
@@ -134,6 +136,8 @@ static struct usual usual_of(const struct model *model, uint32_t index)
 		 cross_stream = model_cross_stream(model, index);
 
 	return (struct usual){
+		.predecessor = predecessor,
+		.cross_stream = cross_stream,
 		.launch_ns = latencies_launch_ns(model, index),
 		.predecessor_gap_ns =
 			predecessor != PROFILE_NONE ? latencies_own_gap_ns(model, index) : 0,
@@ -146,16 +150,15 @@ static struct usual usual_of(const struct model *model, uint32_t index)
 /* What the formula of replay.h says of the recorded times. */
 static int64_t expected_start_ns(const struct run *run, uint32_t index, const struct usual *usual)
 {
-	const struct model *model = run->model;
 	const struct profile_op *ops = run->profile->ops, *op = &ops[index];
 	int64_t start_ns = run->profile->calls[op->call].start_ns + usual->launch_ns;
-	uint32_t predecessor = model_predecessor(model, index),
-		 cross_stream = model_cross_stream(model, index);
 
-	if (predecessor != PROFILE_NONE)
-		start_ns = max_ns(start_ns, ops[predecessor].end_ns + usual->predecessor_gap_ns);
-	if (cross_stream != PROFILE_NONE)
-		start_ns = max_ns(start_ns, ops[cross_stream].end_ns + usual->cross_stream_gap_ns);
+	if (usual->predecessor != PROFILE_NONE)
+		start_ns = max_ns(start_ns,
+				  ops[usual->predecessor].end_ns + usual->predecessor_gap_ns);
+	if (usual->cross_stream != PROFILE_NONE)
+		start_ns = max_ns(start_ns,
+				  ops[usual->cross_stream].end_ns + usual->cross_stream_gap_ns);
 	return start_ns;
 }
 
@@ -283,14 +286,15 @@ static int64_t kept_start_ns(const struct run *run, uint32_t index, int64_t call
 {
 	const struct profile_op *op = &run->profile->ops[index];
 	const struct usual usual = usual_of(run->model, index);
-	uint32_t predecessor = replay_predecessor_of(run, index);
+	uint32_t predecessor = lanes_of(&run->lanes, index) ? replay_predecessor_of(run, index)
+							    : usual.predecessor;
 	int64_t launch_ns = kept_launch_ns(run, index, usual.launch_ns);
 	int64_t rest_ns = run->is_typical && !is_after_counted(run, index)
 				  ? 0
 				  : op->start_ns - expected_start_ns(run, index, &usual);
 	bool is_after_graph =
 		predecessor != PROFILE_NONE && replay_placed(run, predecessor) == PLACED_IN_GRAPH;
-	const struct awaited awaited = awaited_by(run, index);
+	const struct awaited awaited = awaited_by(run, index, predecessor, usual.cross_stream);
 	int64_t start_ns;
 
 	if (rest_ns > 0 && (is_after_graph || lanes_of(&run->lanes, index) ||
@@ -364,8 +368,9 @@ static void submit_nodes(struct run *run, size_t call)
 
 	replay_submit_nodes(run, call);
 	run->work_end_ns = INT64_MIN;
-	for (uint32_t i = submissions_first(submissions, call);
-	     i < submissions_first(submissions, call + 1); i++)
+	for (uint32_t i = submissions_first(submissions, call),
+		      end = submissions_first(submissions, call + 1);
+	     i < end; i++)
 		run->work_end_ns =
 			max_ns(run->work_end_ns,
 			       replay_op_end_ns(run->replay, submissions_op(submissions, i)));
@@ -376,8 +381,9 @@ static void submit_fused(struct run *run, size_t call, int64_t call_start_ns)
 {
 	const struct submissions *submissions = &run->model->submissions;
 
-	for (uint32_t i = submissions_first(submissions, call);
-	     i < submissions_first(submissions, call + 1); i++) {
+	for (uint32_t i = submissions_first(submissions, call),
+		      end = submissions_first(submissions, call + 1);
+	     i < end; i++) {
 		uint32_t op = submissions_op(submissions, i);
 		(void)replay_place_op(run, op,
 				      max_ns(replay_ready_ns(run, op, 0, 0), call_start_ns),
@@ -390,8 +396,9 @@ static void submit_parent(struct run *run, size_t call, struct thread_clock *clo
 {
 	const struct submissions *submissions = &run->model->submissions;
 
-	for (uint32_t i = submissions_first(submissions, call);
-	     i < submissions_first(submissions, call + 1); i++) {
+	for (uint32_t i = submissions_first(submissions, call),
+		      end = submissions_first(submissions, call + 1);
+	     i < end; i++) {
 		uint32_t op = submissions_op(submissions, i);
 		int64_t end_ns = replay_ready_ns(run, op, 0, 0);
 
@@ -407,8 +414,9 @@ static void submit_children(struct run *run, size_t call, struct thread_clock *c
 {
 	const struct submissions *submissions = &run->model->submissions;
 
-	for (uint32_t i = submissions_first(submissions, call);
-	     i < submissions_first(submissions, call + 1); i++) {
+	for (uint32_t i = submissions_first(submissions, call),
+		      end = submissions_first(submissions, call + 1);
+	     i < end; i++) {
 		uint32_t op = submissions_op(submissions, i);
 		int64_t length = replay_length_ns(run, op);
 

@@ -64,8 +64,9 @@ static bool find_extents(const struct walk *walk, size_t first, size_t end, stru
 	const struct submissions *submissions = run->submissions;
 
 	*recorded = *replayed = nothing;
-	for (uint32_t i = submissions_first(submissions, first);
-	     i < submissions_first(submissions, end); i++) {
+	for (uint32_t i = submissions_first(submissions, first),
+		      behind = submissions_first(submissions, end);
+	     i < behind; i++) {
 		uint32_t index = submissions_op(submissions, i);
 		const struct profile_op *op = &run->profile->ops[index];
 
@@ -164,8 +165,9 @@ static bool has_kernel(const struct looped_run *run, const struct loop *loop, si
 	const struct submissions *submissions = run->submissions;
 	size_t middle = loop->iteration_count / 2;
 
-	for (uint32_t i = submissions_first(submissions, loop->iterations[middle]);
-	     i < submissions_first(submissions, loop->iterations[middle + 1]); i++) {
+	for (uint32_t i = submissions_first(submissions, loop->iterations[middle]),
+		      end = submissions_first(submissions, loop->iterations[middle + 1]);
+	     i < end; i++) {
 		const struct profile_op *op = &run->profile->ops[submissions_op(submissions, i)];
 
 		if (profile_op_device(run->profile, op) == device &&
