@@ -53,6 +53,8 @@ static int compare_counters(const void *left, const void *right)
 	return (a->metric > b->metric) - (a->metric < b->metric);
 }
 
+_Static_assert(sizeof(struct profile_op) == 28 && sizeof(struct profile_call) == 28,
+	       "of ten million each the whole report fits into 800 MB");
 _Static_assert(offsetof(struct profile_sync, start_ns) == 0, "compare_starts reads it");
 _Static_assert(offsetof(struct profile_overhead, start_ns) == 0, "compare_starts reads it");
 _Static_assert(offsetof(struct profile_jit, start_ns) == 0, "compare_starts reads it");

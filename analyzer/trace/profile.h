@@ -9,7 +9,7 @@
  * A program that was recorded in several runs has a profile of each, which are
  * never added up: that of its first run owns the others.
  *
- * The whole report of ten million operations and their API calls must fit in 1 GB, so the two
+ * The whole report of ten million operations and their API calls must fit in 800 MB, so the two
  * big arrays hold small fixed structures, everything that repeats is interned, and what
  * few have stands in tables of its own.
  */
