@@ -111,7 +111,8 @@ static void collect_names(struct names *names, const struct model *model, const 
 
 		if (submissions_count(submissions, i))
 			operator_name = operator_of(profile, &profile->calls[i], first_ns);
-		for (uint32_t j = submissions->first[i]; j < submissions->first[i + 1]; j++) {
+		for (uint32_t j = submissions_first(submissions, i);
+		     j < submissions_first(submissions, i + 1); j++) {
 			name_op(name, sizeof(name), profile,
 				&profile->ops[submissions_op(submissions, j)]);
 			add_name(names, operator_name, name);

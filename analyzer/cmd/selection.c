@@ -396,7 +396,7 @@ static size_t choose(bool *keeps_op, struct choice *choice)
 
 		keeps_op[i] = is_wanted(choice, op) &&
 			      profile_part_takes(choice->part, profile, (uint32_t)i,
-						 &choice->outside[op->device]);
+						 &choice->outside[profile_op_device(profile, op)]);
 		kept += keeps_op[i];
 	}
 	return kept;

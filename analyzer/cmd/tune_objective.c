@@ -159,7 +159,7 @@ static const struct profile_device *device_of(const struct profile *profile, siz
 {
 	for (size_t i = 0; i < profile->op_count; i++)
 		if (profile->ops[i].kind == OP_KERNEL && profile->ops[i].detail == signature)
-			return &profile->devices[profile->ops[i].device];
+			return &profile->devices[profile_op_device(profile, &profile->ops[i])];
 	return NULL;
 }
 

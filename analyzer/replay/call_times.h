@@ -1,5 +1,5 @@
 /*
- * call_times.h - when each call of a replay began, and when it and all that it submitted was over, in 8 bytes a call.
+ * call_times.h - when each call of a replay began, and when it and all that it submitted was over, in 4 or 5 bytes a call.
  *
  * The run before a change is the same for all changes, but each asks for the time of other parts of it.  So it is
  * replayed once, and parts are timed from what is kept here.
@@ -9,22 +9,20 @@
 
 #include "replay/part_times.h"
 
-struct call_time {
-	uint32_t since_ns; /* from the start of the thread's call before */
-	uint32_t over_ns;  /* from its own start until it and all that it submitted is over */
-};
-
 /* Of a thread. */
-struct call_progress {
+struct thread_times {
+	/* Owned.  Of each of its calls: from the start of the one before, and from its own start until it and all that it
+	 * submitted is over; ns, 7 bits a byte, lowest first, all but the last of a number with the highest bit. */
+	uint8_t *bytes;
+	size_t byte_count, capacity;
 	int64_t first_ns;	  /* start of its first call */
 	int64_t start_ns, end_ns; /* of its last call until now */
 };
 
 struct call_times {
 	const struct profile *profile; /* borrowed; NULL: it is not open */
-	struct call_time *items;       /* owned; by call */
-	struct call_progress *threads; /* owned; by thread */
-	bool is_whole; /* false: some time does not fit, or calls of a thread overlap; it cannot be asked */
+	struct thread_times *threads;  /* owned; by thread */
+	bool is_whole; /* false: calls of a thread overlap, or there was no memory for some; it cannot be asked */
 };
 
 /* Returns 0 or -ENOMEM; the caller frees with call_times_free, also after a failure. */

@@ -4,7 +4,9 @@ const struct profile_op *call_op(const struct model *model, size_t call, unsigne
 {
 	const struct submissions *submissions = &model->submissions;
 
-	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++)
+	for (uint32_t i = submissions_first(submissions, call),
+		      end = submissions_first(submissions, call + 1);
+	     i < end; i++)
 		if (model->profile->ops[submissions_op(submissions, i)].kind == kind)
 			return &model->profile->ops[submissions_op(submissions, i)];
 	return NULL;
@@ -15,7 +17,9 @@ bool call_copies_to_host(const struct model *model, size_t call)
 	const struct submissions *submissions = &model->submissions;
 	const struct profile *profile = model->profile;
 
-	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
+	for (uint32_t i = submissions_first(submissions, call),
+		      end = submissions_first(submissions, call + 1);
+	     i < end; i++) {
 		const struct profile_op *op = &profile->ops[submissions_op(submissions, i)];
 
 		if (op->kind == OP_COPY && profile->copies[op->detail].kind == COPY_TO_HOST)
@@ -46,7 +50,8 @@ const struct profile_op *call_only_kernel(const struct model *model, size_t call
 	if (submissions_count(submissions, call) != 1 ||
 	    model_call_class(model, call) != CALL_LAUNCH)
 		return NULL;
-	op = &model->profile->ops[submissions_op(submissions, submissions->first[call])];
+	op = &model->profile
+		      ->ops[submissions_op(submissions, submissions_first(submissions, call))];
 	return op->kind == OP_KERNEL ? op : NULL;
 }
 
@@ -64,7 +69,7 @@ bool call_is_capturable_copy(const struct model *model, size_t call)
 
 unsigned int call_fill(const struct profile *profile, const struct profile_op *op)
 {
-	uint32_t sm_count = profile->devices[op->device].sm_count;
+	uint32_t sm_count = profile->devices[profile_op_device(profile, op)].sm_count;
 	const uint32_t *grid;
 	double blocks;
 

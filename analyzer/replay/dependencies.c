@@ -38,7 +38,8 @@ static enum call_behavior behavior_of(const struct model *model, size_t index)
 	if (name->call_class != CALL_COPY || has_text(name->text, "Async") ||
 	    submissions_count(&model->submissions, index) == 0)
 		return CALL_WORKS;
-	op = submissions_op(&model->submissions, model->submissions.first[index + 1] - 1);
+	op = submissions_op(&model->submissions,
+			    submissions_first(&model->submissions, index + 1) - 1);
 	return profile->ops[op].end_ns <= profile->calls[index].end_ns ? CALL_WAITS_OWN
 								       : CALL_WORKS;
 }
@@ -96,6 +97,7 @@ struct walk {
 		callback_stream; /* by thread: of cudaLaunchHostFunc, taken to be that of the operation before */
 	uint32_t *graph_tail;	/* by thread: of its last graph launch what ended last */
 	uint32_t *graph_stream; /* by thread: of that launch */
+	int rc;			/* 0 or -ENOMEM */
 };
 
 static bool is_blocking(const struct profile_stream *stream)
@@ -143,8 +145,8 @@ static bool follows_graph(const struct walk *walk, const struct profile_op *op)
 	uint32_t graph = profile_op_graph(profile, op);
 
 	return (graph && profile_op_graph(profile, &profile->ops[tail]) == graph) ||
-	       profile->ops[submissions_op(submissions, submissions->first[op->call])].stream ==
-		       walk->graph_stream[thread];
+	       profile->ops[submissions_op(submissions, submissions_first(submissions, op->call))]
+			       .stream == walk->graph_stream[thread];
 }
 
 /* What ended last of the thread's launch of a graph before that an operation waits for, whose branches have streams of
@@ -207,16 +209,15 @@ static uint32_t find_before(const struct walk *walk, uint32_t index)
 		if (ops[before].end_ns <= ops[index].start_ns)
 			return before;
 		/* after so many in longer steps: to what that one waited for */
-		before = i < LOOK_BACK ? walk->previous[before] : model->predecessor[before];
+		before = i < LOOK_BACK ? walk->previous[before] : model_predecessor(model, before);
 	}
 	return PROFILE_NONE;
 }
 
 static void link_op(struct walk *walk, uint32_t index, bool has_wait, uint32_t awaited)
 {
-	struct model *model = walk->model;
-
-	model->predecessor[index] = find_before(walk, index);
+	if (near_numbers_set(&walk->model->predecessors, index, find_before(walk, index)) < 0)
+		walk->rc = -ENOMEM;
 	walk->cross_stream[index] = find_other(walk, index, has_wait, awaited);
 	note_tail(walk, index);
 }
@@ -228,7 +229,9 @@ static uint32_t launch_tail(const struct walk *walk, uint32_t call)
 	const struct profile *profile = walk->model->profile;
 	uint32_t tail = PROFILE_NONE;
 
-	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++)
+	for (uint32_t i = submissions_first(submissions, call),
+		      end = submissions_first(submissions, call + 1);
+	     i < end; i++)
 		if (profile_op_graph(profile, &profile->ops[submissions_op(submissions, i)]))
 			tail = later(profile, submissions_op(submissions, i), tail);
 	return tail;
@@ -295,7 +298,8 @@ static void note_graph(struct walk *walk, uint32_t call)
 		return;
 	walk->graph_tail[profile->calls[call].thread] = tail;
 	walk->graph_stream[profile->calls[call].thread] =
-		profile->ops[submissions_op(submissions, submissions->first[call])].stream;
+		profile->ops[submissions_op(submissions, submissions_first(submissions, call))]
+			.stream;
 }
 
 /* What the operations of a call wait for because of events. */
@@ -305,7 +309,9 @@ static uint32_t take_awaited(struct walk *walk, uint32_t index)
 	const struct profile *profile = walk->model->profile;
 	uint32_t awaited = PROFILE_NONE;
 
-	for (uint32_t i = submissions->first[index]; i < submissions->first[index + 1]; i++)
+	for (uint32_t i = submissions_first(submissions, index),
+		      end = submissions_first(submissions, index + 1);
+	     i < end; i++)
 		awaited = later(
 			profile, awaited,
 			recorded_events_take(&walk->events,
@@ -324,7 +330,9 @@ static void link_call(struct walk *walk, uint32_t index)
 
 	if (!submissions_count(submissions, index))
 		note_call(walk, index);
-	for (uint32_t i = submissions->first[index]; i < submissions->first[index + 1]; i++) {
+	for (uint32_t i = submissions_first(submissions, index),
+		      end = submissions_first(submissions, index + 1);
+	     i < end; i++) {
 		uint32_t op = submissions_op(submissions, i), stream = profile->ops[op].stream;
 
 		link_op(walk, op, *has_wait, awaited);
@@ -342,6 +350,7 @@ static void link_call(struct walk *walk, uint32_t index)
 static int keep_cross_streams(struct model *model, uint32_t *by_op)
 {
 	size_t op_count = model->profile->op_count, count = 0;
+	int rc;
 
 	if (marks_open(&model->crossing, op_count) < 0)
 		return -ENOMEM;
@@ -351,11 +360,10 @@ static int keep_cross_streams(struct model *model, uint32_t *by_op)
 			by_op[count++] = by_op[i];
 		}
 	(void)marks_seal(&model->crossing);
-	model->cross_stream = malloc((count + 1) * sizeof(*model->cross_stream));
-	if (!model->cross_stream)
-		return -ENOMEM;
-	memcpy(model->cross_stream, by_op, count * sizeof(*by_op));
-	return 0;
+	rc = near_numbers_open(&model->cross_streams, count);
+	for (size_t i = 0; rc == 0 && i < count; i++)
+		rc = near_numbers_set(&model->cross_streams, i, by_op[i]);
+	return rc;
 }
 
 static int link_ops(struct model *model, struct ends *ends)
@@ -390,6 +398,8 @@ static int link_ops(struct model *model, struct ends *ends)
 		rc = find_pairs(&walk);
 	for (size_t i = 0; rc == 0 && i < profile->call_count; i++)
 		link_call(&walk, model_call_at(model, i));
+	if (rc == 0)
+		rc = walk.rc;
 	if (rc == 0)
 		rc = keep_cross_streams(model, walk.cross_stream);
 	free(walk.stream_tail);

@@ -8,7 +8,7 @@
 
 #include "replay/model.h"
 
-/* Fills in order, waiting, awaited, predecessor, crossing, cross_stream, and behavior and is_called_back of the traits of a model whose arrays are there, but
+/* Fills in order, waiting, awaited, predecessors, crossing, cross_streams, and behavior and is_called_back of the traits of a model whose arrays are there, but
  * order, and whose submissions are known.  Returns 0 or -ENOMEM. */
 int dependencies_find(struct model *model);
 

@@ -90,7 +90,8 @@ uint64_t graph_call_node_count(const struct model *model, size_t launch)
 	const struct submissions *submissions = &model->submissions;
 	size_t count = submissions_count(submissions, launch);
 
-	return count && model->profile->ops[submissions_op(submissions, submissions->first[launch])]
+	return count && model->profile->ops[submissions_op(submissions,
+							   submissions_first(submissions, launch))]
 					       .kind == OP_GRAPH
 		       ? 0
 		       : count;

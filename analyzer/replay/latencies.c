@@ -54,7 +54,8 @@ static size_t launch_index(const struct model *model, const struct profile_op *o
 static const struct launch_latencies *launch_of(const struct model *model,
 						const struct profile_op *op)
 {
-	return &model->devices[op->device].launches[launch_index(model, op)];
+	return &model->devices[profile_op_device(model->profile, op)]
+			.launches[launch_index(model, op)];
 }
 
 /* Not what a call took after its operation had started. */
@@ -108,7 +109,8 @@ static bool is_prompt(const struct profile *profile, const struct profile_op *op
  * other promptly. */
 static bool is_after_unrecorded(const struct model *model, uint32_t before, uint32_t op)
 {
-	const struct device_latencies *device = &model->devices[model->profile->ops[before].device];
+	const struct device_latencies *device =
+		&model->devices[profile_op_device(model->profile, &model->profile->ops[before])];
 	bool is_called_back = model->op_traits[op].is_called_back;
 
 	if ((!is_called_back && device->gap_ns[GAP_AFTER_GRAPH] < PROMPT_NS) ||
@@ -124,7 +126,8 @@ int64_t latencies_gap_ns(const struct model *model, uint32_t before, uint32_t op
 
 	if (op != PROFILE_NONE && is_after_unrecorded(model, before, op))
 		return ops[op].start_ns - model_ready_ns(model, op);
-	return model->devices[ops[before].device].gap_ns[latencies_gap_after(model, before, op)];
+	return model->devices[profile_op_device(model->profile, &ops[before])]
+		.gap_ns[latencies_gap_after(model, before, op)];
 }
 
 int64_t latencies_own_gap_ns(const struct model *model, uint32_t op)
@@ -134,14 +137,15 @@ int64_t latencies_own_gap_ns(const struct model *model, uint32_t op)
 
 	if (traits.is_unrecorded)
 		return ops[op].start_ns - model_ready_ns(model, op);
-	return model->devices[ops[model->predecessor[op]].device].gap_ns[traits.gap];
+	return model->devices[profile_op_device(model->profile, &ops[model_predecessor(model, op)])]
+		.gap_ns[traits.gap];
 }
 
 /* The same for each operation behind its predecessor. */
 static void find_gaps(struct model *model)
 {
 	for (size_t i = 0; i < model->profile->op_count; i++) {
-		uint32_t before = model->predecessor[i], op = (uint32_t)i;
+		uint32_t before = model_predecessor(model, i), op = (uint32_t)i;
 
 		if (before == PROFILE_NONE)
 			continue;
@@ -243,7 +247,8 @@ static bool is_first_of_call(const struct model *model, size_t op)
 	const struct submissions *submissions = &model->submissions;
 	uint32_t call = model->profile->ops[op].call;
 
-	return call != PROFILE_NONE && submissions_op(submissions, submissions->first[call]) == op;
+	return call != PROFILE_NONE &&
+	       submissions_op(submissions, submissions_first(submissions, call)) == op;
 }
 
 /* A graph may end with what is not recorded. */
@@ -256,7 +261,7 @@ static int sample_gap(struct device_samples *samples, const struct model *model,
 		      int64_t gap_ns)
 {
 	enum latency_gap gap =
-		latencies_gap_after(model, model->predecessor[index], (uint32_t)index);
+		latencies_gap_after(model, model_predecessor(model, index), (uint32_t)index);
 
 	return is_usual(gap, gap_ns) ? add_sample(&samples->gaps[gap], gap_ns) : 0;
 }
@@ -271,7 +276,7 @@ static int64_t queued_by_ns(const struct model *model, size_t index)
 
 	if (model->call_traits[op->call].behavior == CALL_WAITS_OWN)
 		return call->start_ns + QUEUED_NS;
-	return call->end_ns + (latencies_gap_after(model, model->predecessor[index],
+	return call->end_ns + (latencies_gap_after(model, model_predecessor(model, index),
 						   (uint32_t)index) == GAP_KERNEL_TO_COPY
 				       ? COPY_QUEUED_NS
 				       : QUEUED_NS);
@@ -282,7 +287,7 @@ static int sample_queued(struct device_samples *samples, const struct model *mod
 	const struct profile_op *op = &model->profile->ops[index];
 	int64_t ready_ns = model_ready_ns(model, index);
 
-	return model->predecessor[index] != PROFILE_NONE &&
+	return model_predecessor(model, index) != PROFILE_NONE &&
 			       !model->op_traits[index].is_called_back &&
 			       ready_ns > queued_by_ns(model, index)
 		       ? sample_gap(samples, model, index, op->start_ns - ready_ns)

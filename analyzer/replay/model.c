@@ -14,11 +14,12 @@
 int64_t model_ready_ns(const struct model *model, size_t op)
 {
 	const struct profile_op *ops = model->profile->ops;
-	uint32_t cross_stream = model_cross_stream(model, op);
+	uint32_t predecessor = model_predecessor(model, op),
+		 cross_stream = model_cross_stream(model, op);
 	int64_t ready_ns = INT64_MIN;
 
-	if (model->predecessor[op] != PROFILE_NONE)
-		ready_ns = ops[model->predecessor[op]].end_ns;
+	if (predecessor != PROFILE_NONE)
+		ready_ns = ops[predecessor].end_ns;
 	if (cross_stream != PROFILE_NONE && ops[cross_stream].end_ns > ready_ns)
 		ready_ns = ops[cross_stream].end_ns;
 	return ready_ns;
@@ -92,11 +93,10 @@ static int allocate(struct model *model)
 
 	model->call_traits = calloc(profile->call_count + 1, sizeof(*model->call_traits));
 	model->graph_calls = calloc(profile->call_name_count + 1, 1);
-	model->predecessor = dependencies_none(profile->op_count);
 	model->devices = calloc(profile->device_count + 1, sizeof(*model->devices));
 	model->op_traits = calloc(profile->op_count + 1, sizeof(*model->op_traits));
-	if (!model->call_traits || !model->op_traits || !model->predecessor || !model->devices ||
-	    !model->graph_calls)
+	if (near_numbers_open(&model->predecessors, profile->op_count) < 0 || !model->call_traits ||
+	    !model->op_traits || !model->devices || !model->graph_calls)
 		return -ENOMEM;
 	for (size_t i = 0; i < profile->call_name_count; i++)
 		model->graph_calls[i] = (uint8_t)graph_call_of_name(&profile->call_names[i]);
@@ -148,8 +148,8 @@ void model_free(struct model *model)
 	free(model->graph_calls);
 	free(model->awaited);
 	marks_free(&model->waiting);
-	free(model->predecessor);
-	free(model->cross_stream);
+	near_numbers_free(&model->predecessors);
+	near_numbers_free(&model->cross_streams);
 	marks_free(&model->crossing);
 	free(model->op_traits);
 	for (size_t i = 0; model->profiler && i < model->profile->thread_count; i++)

@@ -21,6 +21,7 @@
 #define ROOFLINE_MODEL_H
 
 #include "base/marks.h"
+#include "base/near_numbers.h"
 #include "base/spans.h"
 #include "analysis/loops/submissions.h"
 #include "trace/profile.h"
@@ -68,11 +69,11 @@ struct model {
 	uint8_t *graph_calls;		 /* by call_names[]: enum graph_call (graph_calls.h) */
 	struct marks waiting;		 /* calls that wait for operations of others */
 	uint32_t *awaited; /* of those: ops[], PROFILE_NONE where there was none to wait for */
-	uint32_t *
-		predecessor; /* by op: ops[] before it in its stream that had ended, or PROFILE_NONE */
-	struct op_traits *op_traits; /* by op */
-	struct marks crossing;	     /* operations that wait for one of another stream */
-	uint32_t *cross_stream;	     /* of those: ops[] of that */
+	/* By op: ops[] before it in its stream that had ended, or PROFILE_NONE; model_predecessor tells. */
+	struct near_numbers predecessors;
+	struct op_traits *op_traits;	   /* by op */
+	struct marks crossing;		   /* operations that wait for one of another stream */
+	struct near_numbers cross_streams; /* of those: ops[] of that */
 	struct device_latencies
 		*devices;	/* as profile->devices[]: how long steps take (latencies.h) */
 	struct spans *profiler; /* by thread: in which counters were read; NULL: none were */
@@ -93,11 +94,16 @@ static inline uint32_t model_call_at(const struct model *model, size_t index)
 	return model->order ? model->order[index] : (uint32_t)index;
 }
 
+static inline uint32_t model_predecessor(const struct model *model, size_t op)
+{
+	return near_numbers_get(&model->predecessors, op);
+}
+
 /* What an operation waits for in another stream, or PROFILE_NONE. */
 static inline uint32_t model_cross_stream(const struct model *model, size_t op)
 {
 	return marks_has(&model->crossing, op)
-		       ? model->cross_stream[marks_rank(&model->crossing, op)]
+		       ? near_numbers_get(&model->cross_streams, marks_rank(&model->crossing, op))
 		       : PROFILE_NONE;
 }
 
@@ -112,7 +118,8 @@ static inline uint32_t model_awaited(const struct model *model, size_t call)
 	if (model->call_traits[call].behavior == CALL_WORKS)
 		return PROFILE_NONE;
 	if (model->call_traits[call].behavior == CALL_WAITS_OWN)
-		return submissions_op(&model->submissions, model->submissions.first[call + 1] - 1);
+		return submissions_op(&model->submissions,
+				      submissions_first(&model->submissions, call + 1) - 1);
 	return model->awaited[marks_rank(&model->waiting, call)];
 }
 

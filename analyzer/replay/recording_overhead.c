@@ -148,8 +148,9 @@ static int64_t follower_count(const struct model *model, size_t launch)
 	const struct submissions *submissions = &model->submissions;
 	int64_t count = 0;
 
-	for (uint32_t i = submissions->first[launch]; i < submissions->first[launch + 1]; i++) {
-		uint32_t before = model->predecessor[submissions_op(submissions, i)];
+	for (uint32_t i = submissions_first(submissions, launch);
+	     i < submissions_first(submissions, launch + 1); i++) {
+		uint32_t before = model_predecessor(model, submissions_op(submissions, i));
 
 		count += before != PROFILE_NONE && model->profile->ops[before].call == launch;
 	}

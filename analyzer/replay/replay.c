@@ -27,7 +27,7 @@ static int64_t waited_until_ns(const struct run *run, size_t index, int64_t star
 	uint32_t awaited = model_awaited(run->model, index);
 	int64_t own_ns = call->end_ns - call->start_ns, waited_ns, after_ns;
 
-	if (awaited == PROFILE_NONE || !run->placed[awaited])
+	if (awaited == PROFILE_NONE || !replay_placed(run, awaited))
 		return start_ns + own_ns - overhead_call_ns(run->model, run->costs, index, own_ns);
 	waited_ns = run->profile->ops[awaited].end_ns - call->start_ns;
 	after_ns = own_ns - waited_ns;
@@ -226,7 +226,7 @@ static int allocate(struct run *run)
 	replay->profile = profile;
 	replay->changed_ns = run->change ? run->change->op_ns : NULL;
 	run->threads = calloc(profile->thread_count + 1, sizeof(*run->threads));
-	run->placed = calloc(profile->op_count + 1, 1);
+	run->placed = calloc(profile->op_count / 4 + 1, 1);
 	if (run->lanes.count) {
 		run->stream_tail = dependencies_none(profile->stream_count);
 		rc = run->stream_tail ? rc : -ENOMEM;
@@ -301,8 +301,8 @@ int64_t replay_end_ns(const struct replay *replay, const struct model *model, si
 	int64_t last_ns = replay->call_end_ns[end - 1];
 
 	for (size_t i = first; i < end; i++)
-		for (uint32_t j = model->submissions.first[i]; j < model->submissions.first[i + 1];
-		     j++)
+		for (uint32_t j = submissions_first(&model->submissions, i);
+		     j < submissions_first(&model->submissions, i + 1); j++)
 			last_ns = max_ns(last_ns,
 					 replay_op_end_ns(replay,
 							  submissions_op(&model->submissions, j)));

@@ -52,8 +52,7 @@ static int find_in_thread(struct graph_launches *launches, size_t *capacity,
 		if (!next)
 			return -ENOMEM;
 		*next = (struct graph_launch){(uint32_t)i,
-					      (uint32_t)launch_end(change, i, end_call), INT64_MIN,
-					      INT64_MIN};
+					      (uint32_t)launch_end(change, i, end_call), INT64_MIN};
 		launches->count++;
 		i = next->end_call - 1;
 	}
@@ -67,8 +66,8 @@ static size_t most_nodes(const struct graph_launches *launches,
 
 	for (size_t i = 0; i < launches->count; i++) {
 		const struct graph_launch *launch = &launches->items[i];
-		size_t count = submissions->first[launch->end_call] -
-			       submissions->first[launch->first_call];
+		size_t count = submissions_first(submissions, launch->end_call) -
+			       submissions_first(submissions, launch->first_call);
 
 		most = count > most ? count : most;
 	}
@@ -161,9 +160,11 @@ static uint32_t first_op(const struct run *run, const struct graph_launch *launc
 {
 	const struct submissions *submissions = &run->model->submissions;
 
-	return submissions->first[launch->first_call] == submissions->first[launch->end_call]
+	return submissions_first(submissions, launch->first_call) ==
+			       submissions_first(submissions, launch->end_call)
 		       ? PROFILE_NONE
-		       : submissions_op(submissions, submissions->first[launch->first_call]);
+		       : submissions_op(submissions,
+					submissions_first(submissions, launch->first_call));
 }
 
 /* Whether two launches are of one executable graph, by what they begin with: an update may have changed its sizes. */
@@ -228,9 +229,10 @@ static bool collect_nodes(struct run *run, const struct graph_launch *launch)
 	launches->node_count = launches->branch_count = 0;
 	for (size_t i = launch->first_call; i < launch->end_call; i++) {
 		int64_t gap_ns = costs_ns(run->costs, change_of_call(run->change, i)->gap, 0);
+		uint32_t j = submissions_first(submissions, i),
+			 end = is_part(run->change, i) ? submissions_first(submissions, i + 1) : j;
 
-		for (uint32_t j = submissions->first[i];
-		     is_part(run->change, i) && j < submissions->first[i + 1]; j++) {
+		for (; j < end; j++) {
 			uint32_t op = submissions_op(submissions, j);
 
 			has_lanes = has_lanes || lanes_of(&run->lanes, op);
@@ -269,7 +271,7 @@ static int64_t engines_gap_ns(const struct run *run, uint32_t predecessor, uint3
 
 static bool is_unplaced(const struct run *run, uint32_t op)
 {
-	return op != PROFILE_NONE && !run->placed[op];
+	return op != PROFILE_NONE && !replay_placed(run, op);
 }
 
 static int64_t node_ready_ns(const struct run *run, const struct graph_launch *launch,
@@ -293,15 +295,17 @@ static void place_node(struct run *run, struct graph_launch *launch, uint32_t in
 {
 	uint32_t op = run->graphs.nodes[index].op;
 	const struct profile_op *what = &run->profile->ops[op];
-	struct engines *engines = &run->graphs.engines[run->profile->calls[what->call].thread];
-	int64_t length = replay_length_ns(run, op), start_ns = max_ns(launch->start_ns, ready_ns);
+	uint32_t thread = run->profile->calls[what->call].thread;
+	struct engines *engines = &run->graphs.engines[thread];
+	int64_t length = replay_length_ns(run, op),
+		start_ns = max_ns(run->threads[thread].nodes_start_ns, ready_ns);
 	unsigned int fill = call_fill(run->profile, what);
 	bool is_working = length && !lanes_of(&run->lanes, op);
 
 	if (is_working)
 		start_ns = engines_start_ns(engines, run->profile, op, fill, start_ns);
 	(void)replay_place_op(run, op, start_ns, length);
-	run->placed[op] = PLACED_IN_GRAPH;
+	replay_set_placed(run, op, PLACED_IN_GRAPH);
 	if (is_working)
 		engines_add(engines, run->profile, op, fill, start_ns, start_ns + length);
 	launch->end_ns = max_ns(launch->end_ns, replay_op_end_ns(run->replay, op));
@@ -346,13 +350,12 @@ static void place_ready(struct run *run, struct graph_launch *launch)
 /* What it begins with is a copy, or a kernel, which starts after another time. */
 static void launch_graph(struct run *run, struct graph_launch *launch)
 {
-	const struct thread_clock *clock =
-		&run->threads[run->profile->calls[launch->first_call].thread];
+	struct thread_clock *clock = &run->threads[run->profile->calls[launch->first_call].thread];
 	uint32_t op = first_op(run, launch);
 	int64_t to_start_ns =
 		op == PROFILE_NONE ? run->costs->graph_to_start_ns : replay_graph_start_ns(run, op);
 
-	launch->start_ns =
+	clock->nodes_start_ns =
 		max_ns(clock->graph_start_ns + to_start_ns, launch_ready_ns(run, launch));
 	if (collect_nodes(run, launch))
 		place_ready(run, launch);
@@ -364,12 +367,14 @@ static void place_late(struct run *run, struct graph_launch *launch, size_t call
 	const struct submissions *submissions = &run->model->submissions;
 	int64_t gap_ns = costs_ns(run->costs, change_of_call(run->change, call)->gap, 0);
 
-	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
+	for (uint32_t i = submissions_first(submissions, call),
+		      end = submissions_first(submissions, call + 1);
+	     i < end; i++) {
 		struct graph_node *node = &run->graphs.nodes[0];
 
 		*node = (struct graph_node){submissions_op(submissions, i), PROFILE_NONE, gap_ns};
 		gap_ns = run->costs->graph_node_gap_ns;
-		if (!run->placed[node->op])
+		if (!replay_placed(run, node->op))
 			place_node(run, launch, 0, node_ready_ns(run, launch, node));
 	}
 }

@@ -18,8 +18,7 @@
  * to the last one whose operations are nodes. */
 struct graph_launch {
 	uint32_t first_call, end_call; /* calls[] */
-	int64_t start_ns; /* no node starts before; INT64_MIN: it was not launched yet */
-	int64_t end_ns;	  /* of the last of its nodes until now; likewise */
+	int64_t end_ns; /* of the last of its nodes until now; INT64_MIN: none was placed yet */
 };
 
 struct graph_node {

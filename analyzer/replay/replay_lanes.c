@@ -47,7 +47,7 @@ static bool is_node(const struct lanes *lanes, uint32_t op)
 static int64_t node_gap_ns(const struct lanes *lanes, uint32_t op)
 {
 	const struct profile_op *ops = lanes->model->profile->ops;
-	uint32_t before = lanes->model->predecessor[op];
+	uint32_t before = model_predecessor(lanes->model, op);
 
 	if (before == PROFILE_NONE || ops[before].call != ops[op].call)
 		return 0;

@@ -29,7 +29,7 @@ uint32_t replay_predecessor_of(const struct run *run, uint32_t op)
 {
 	const struct lane *lane = lanes_of(&run->lanes, op);
 
-	return lane ? lane->tail : run->model->predecessor[op];
+	return lane ? lane->tail : model_predecessor(run->model, op);
 }
 
 int64_t replay_over_ns(const struct run *run, uint32_t op)
@@ -37,7 +37,7 @@ int64_t replay_over_ns(const struct run *run, uint32_t op)
 	uint32_t call = run->profile->ops[op].call;
 	int64_t end_ns = replay_op_end_ns(run->replay, op);
 
-	if (run->placed[op] == PLACED_IN_GRAPH)
+	if (replay_placed(run, op) == PLACED_IN_GRAPH)
 		return graph_launches_of(&run->graphs, call)->end_ns;
 	if (change_of(run, call)->submission != SUBMITS_CHILDREN)
 		return end_ns;
@@ -50,7 +50,7 @@ static bool are_nodes(const struct run *run, uint32_t op, uint32_t before)
 	const struct profile_op *ops = run->profile->ops;
 	const struct graph_launch *launch;
 
-	if (run->placed[before] != PLACED_IN_GRAPH || ops[op].call == PROFILE_NONE)
+	if (replay_placed(run, before) != PLACED_IN_GRAPH || ops[op].call == PROFILE_NONE)
 		return false;
 	launch = graph_launches_of(&run->graphs, ops[before].call);
 	return ops[op].call >= launch->first_call && ops[op].call < launch->end_call;
@@ -88,17 +88,17 @@ struct awaited {
 	int64_t stream_ns, predecessor_ns, cross_stream_ns;
 };
 
-static struct awaited awaited_by(const struct run *run, uint32_t op)
+/* predecessor, cross_stream: that it waits for, or PROFILE_NONE. */
+static struct awaited awaited_by(const struct run *run, uint32_t op, uint32_t predecessor,
+				 uint32_t cross_stream)
 {
-	uint32_t predecessor = replay_predecessor_of(run, op),
-		 cross_stream = model_cross_stream(run->model, op);
 	struct awaited awaited = {INT64_MIN, INT64_MIN, INT64_MIN};
 
 	if (!run->is_plain)
 		awaited.stream_ns = stream_over_ns(run, op);
-	if (predecessor != PROFILE_NONE && run->placed[predecessor])
+	if (predecessor != PROFILE_NONE && replay_placed(run, predecessor))
 		awaited.predecessor_ns = over_ns(run, op, predecessor);
-	if (cross_stream != PROFILE_NONE && run->placed[cross_stream])
+	if (cross_stream != PROFILE_NONE && replay_placed(run, cross_stream))
 		awaited.cross_stream_ns = over_ns(run, op, cross_stream);
 	return awaited;
 }
@@ -118,22 +118,26 @@ static int64_t ready_ns(const struct awaited *awaited, int64_t predecessor_gap_n
 int64_t replay_ready_ns(const struct run *run, uint32_t op, int64_t predecessor_gap_ns,
 			int64_t cross_stream_gap_ns)
 {
-	const struct awaited awaited = awaited_by(run, op);
+	const struct awaited awaited = awaited_by(run, op, replay_predecessor_of(run, op),
+						  model_cross_stream(run->model, op));
 
 	return ready_ns(&awaited, predecessor_gap_ns, cross_stream_gap_ns);
 }
 
-/* What the steps before an operation that is as it was usually take. */
+/* What an operation that is as it was waits for, if it is in no lane, and what the steps before it usually take. */
 struct usual {
+	uint32_t predecessor, cross_stream; /* or PROFILE_NONE */
 	int64_t launch_ns, predecessor_gap_ns, cross_stream_gap_ns;
 };
 
 static struct usual usual_of(const struct model *model, uint32_t index)
 {
-	uint32_t predecessor = model->predecessor[index],
+	uint32_t predecessor = model_predecessor(model, index),
 		 cross_stream = model_cross_stream(model, index);
 
 	return (struct usual){
+		.predecessor = predecessor,
+		.cross_stream = cross_stream,
 		.launch_ns = latencies_launch_ns(model, index),
 		.predecessor_gap_ns =
 			predecessor != PROFILE_NONE ? latencies_own_gap_ns(model, index) : 0,
@@ -146,16 +150,15 @@ static struct usual usual_of(const struct model *model, uint32_t index)
 /* What the formula of replay.h says of the recorded times. */
 static int64_t expected_start_ns(const struct run *run, uint32_t index, const struct usual *usual)
 {
-	const struct model *model = run->model;
 	const struct profile_op *ops = run->profile->ops, *op = &ops[index];
 	int64_t start_ns = run->profile->calls[op->call].start_ns + usual->launch_ns;
-	uint32_t predecessor = model->predecessor[index],
-		 cross_stream = model_cross_stream(model, index);
 
-	if (predecessor != PROFILE_NONE)
-		start_ns = max_ns(start_ns, ops[predecessor].end_ns + usual->predecessor_gap_ns);
-	if (cross_stream != PROFILE_NONE)
-		start_ns = max_ns(start_ns, ops[cross_stream].end_ns + usual->cross_stream_gap_ns);
+	if (usual->predecessor != PROFILE_NONE)
+		start_ns = max_ns(start_ns,
+				  ops[usual->predecessor].end_ns + usual->predecessor_gap_ns);
+	if (usual->cross_stream != PROFILE_NONE)
+		start_ns = max_ns(start_ns,
+				  ops[usual->cross_stream].end_ns + usual->cross_stream_gap_ns);
 	return start_ns;
 }
 
@@ -168,7 +171,7 @@ static int keep_starts(struct run *run)
 	if (!replay->op_start_ns)
 		return -ENOMEM;
 	for (size_t i = 0; i < replay->op_count; i++)
-		if (run->placed[i])
+		if (replay_placed(run, (uint32_t)i))
 			replay->op_start_ns[i] =
 				replay_op_end_ns(replay, i) - replay_op_length_ns(replay, i);
 	return 0;
@@ -193,7 +196,7 @@ int64_t replay_place_op(struct run *run, uint32_t op, int64_t start_ns, int64_t 
 	if (is_in_lane)
 		start_ns = lanes_start_ns(&run->lanes, op, start_ns);
 	keep_op(run, op, start_ns, length);
-	run->placed[op] = PLACED;
+	replay_set_placed(run, op, PLACED);
 	run->placed_count++;
 	run->work_end_ns = max_ns(run->work_end_ns, start_ns + length);
 	if (is_in_lane)
@@ -227,7 +230,7 @@ static int64_t kept_gap_ns(const struct run *run, uint32_t predecessor, uint32_t
  * tests/recordings/work_queue_mild.naive.counted. */
 static bool is_after_counted(const struct run *run, uint32_t index)
 {
-	uint32_t predecessor = run->model->predecessor[index];
+	uint32_t predecessor = model_predecessor(run->model, index);
 
 	return predecessor != PROFILE_NONE && run->profile->ops[predecessor].counted != NOT_COUNTED;
 }
@@ -283,14 +286,15 @@ static int64_t kept_start_ns(const struct run *run, uint32_t index, int64_t call
 {
 	const struct profile_op *op = &run->profile->ops[index];
 	const struct usual usual = usual_of(run->model, index);
-	uint32_t predecessor = replay_predecessor_of(run, index);
+	uint32_t predecessor = lanes_of(&run->lanes, index) ? replay_predecessor_of(run, index)
+							    : usual.predecessor;
 	int64_t launch_ns = kept_launch_ns(run, index, usual.launch_ns);
 	int64_t rest_ns = run->is_typical && !is_after_counted(run, index)
 				  ? 0
 				  : op->start_ns - expected_start_ns(run, index, &usual);
 	bool is_after_graph =
-		predecessor != PROFILE_NONE && run->placed[predecessor] == PLACED_IN_GRAPH;
-	const struct awaited awaited = awaited_by(run, index);
+		predecessor != PROFILE_NONE && replay_placed(run, predecessor) == PLACED_IN_GRAPH;
+	const struct awaited awaited = awaited_by(run, index, predecessor, usual.cross_stream);
 	int64_t start_ns;
 
 	if (rest_ns > 0 && (is_after_graph || lanes_of(&run->lanes, index) ||
@@ -331,7 +335,8 @@ static void submit_kept(struct run *run, size_t call, int64_t call_start_ns)
 {
 	const struct submissions *submissions = &run->model->submissions;
 	const struct profile_op *ops = run->profile->ops;
-	uint32_t first = submissions->first[call], end = submissions->first[call + 1], op;
+	uint32_t first = submissions_first(submissions, call),
+		 end = submissions_first(submissions, call + 1), op;
 	int64_t start_ns, first_ns, recorded_ns;
 	struct overhead_nodes added = {0};
 
@@ -363,7 +368,9 @@ static void submit_nodes(struct run *run, size_t call)
 
 	replay_submit_nodes(run, call);
 	run->work_end_ns = INT64_MIN;
-	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++)
+	for (uint32_t i = submissions_first(submissions, call),
+		      end = submissions_first(submissions, call + 1);
+	     i < end; i++)
 		run->work_end_ns =
 			max_ns(run->work_end_ns,
 			       replay_op_end_ns(run->replay, submissions_op(submissions, i)));
@@ -374,7 +381,9 @@ static void submit_fused(struct run *run, size_t call, int64_t call_start_ns)
 {
 	const struct submissions *submissions = &run->model->submissions;
 
-	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
+	for (uint32_t i = submissions_first(submissions, call),
+		      end = submissions_first(submissions, call + 1);
+	     i < end; i++) {
 		uint32_t op = submissions_op(submissions, i);
 		(void)replay_place_op(run, op,
 				      max_ns(replay_ready_ns(run, op, 0, 0), call_start_ns),
@@ -387,7 +396,9 @@ static void submit_parent(struct run *run, size_t call, struct thread_clock *clo
 {
 	const struct submissions *submissions = &run->model->submissions;
 
-	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
+	for (uint32_t i = submissions_first(submissions, call),
+		      end = submissions_first(submissions, call + 1);
+	     i < end; i++) {
 		uint32_t op = submissions_op(submissions, i);
 		int64_t end_ns = replay_ready_ns(run, op, 0, 0);
 
@@ -403,7 +414,9 @@ static void submit_children(struct run *run, size_t call, struct thread_clock *c
 {
 	const struct submissions *submissions = &run->model->submissions;
 
-	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
+	for (uint32_t i = submissions_first(submissions, call),
+		      end = submissions_first(submissions, call + 1);
+	     i < end; i++) {
 		uint32_t op = submissions_op(submissions, i);
 		int64_t length = replay_length_ns(run, op);
 
@@ -455,7 +468,7 @@ void replay_place_rest(struct run *run)
 
 		for (size_t i = device->first_op;
 		     run->rc == 0 && i < device->first_op + device->op_count; i++) {
-			if (!run->placed[i])
+			if (!replay_placed(run, (uint32_t)i))
 				(void)replay_place_op(run, (uint32_t)i,
 						      profile->ops[i].start_ns + shift_ns,
 						      replay_length_ns(run, (uint32_t)i));

@@ -15,11 +15,16 @@ struct thread_clock {
 	int64_t recorded_ns, replayed_ns; /* the end of its last call; equal before the first */
 	bool has_begun;
 	int64_t graph_start_ns; /* of the graph that its calls are part of: the launch call's start */
+	int64_t nodes_start_ns;	       /* no node of that graph starts before */
 	struct child_kernels children; /* that the device launched last in its place */
 };
 
 /* What has become of an operation until now. */
-enum placed { NOT_PLACED, PLACED, PLACED_IN_GRAPH /* a node of one that the change made */ };
+enum placed {
+	NOT_PLACED,
+	PLACED,
+	PLACED_IN_GRAPH = PLACED | 2 /* a node of one that the change made */
+};
 
 struct run {
 	struct replay *replay;
@@ -33,7 +38,7 @@ struct run {
 	struct graph_launches graphs; /* that the change makes */
 	uint32_t *
 		stream_tail; /* by stream: what was placed last in it and in no lane; NULL: without lanes */
-	uint8_t *placed; /* by op: enum placed */
+	uint8_t *placed; /* enum placed, in 2 bits: of 4 operations in a byte */
 	bool keeps_calls;
 	struct call_watch watch;
 	/* Nothing is in lanes, becomes a node or is launched by a kernel: what is awaited is over when it has ended. */
@@ -42,6 +47,17 @@ struct run {
 	int rc;		     /* 0 or -ENOMEM */
 	int64_t work_end_ns; /* of the last operation of the call that is replayed; INT64_MIN: none yet */
 };
+
+static inline enum placed replay_placed(const struct run *run, uint32_t op)
+{
+	return (enum placed)(run->placed[op / 4] >> op % 4 * 2 & 3);
+}
+
+/* It was not placed before, or not in a graph. */
+static inline void replay_set_placed(struct run *run, uint32_t op, enum placed placed)
+{
+	run->placed[op / 4] |= (uint8_t)((unsigned int)placed << op % 4 * 2);
+}
 
 /* Places what a call submits that is made at that moment, as its change says. */
 void replay_submit(struct run *run, size_t call, int64_t call_start_ns);

@@ -20,7 +20,9 @@ static void add_call(struct time_parts *parts, const struct replay *replay,
 	const struct submissions *submissions = &model->submissions;
 
 	parts->has_changed_calls |= change && change->calls && change->calls[call] != CALL_KEPT;
-	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
+	for (uint32_t i = submissions_first(submissions, call),
+		      end = submissions_first(submissions, call + 1);
+	     i < end; i++) {
 		uint32_t op = submissions_op(submissions, i);
 		double length_ns =
 			(double)(replay_op_end_ns(replay, op) - replay_op_start_ns(replay, op));

@@ -58,7 +58,7 @@ struct batching {
 static double fill_of(const struct profile *profile, const struct profile_op *op,
 		      enum assumed_end end)
 {
-	const struct profile_device *device = &profile->devices[op->device];
+	const struct profile_device *device = &profile->devices[profile_op_device(profile, op)];
 	const struct profile_signature *launch = &profile->signatures[op->detail];
 	double blocks = (double)launch->grid[0] * launch->grid[1] * launch->grid[2];
 	struct occupancy occupancy;
@@ -209,10 +209,12 @@ static void batch_calls(struct batching *it, size_t first, size_t end)
 static bool is_on_device(const struct model *model, const struct loop *loop, size_t device)
 {
 	const struct submissions *submissions = &model->submissions;
-	uint32_t first = submissions->first[loop->first_call];
+	uint32_t first = submissions_first(submissions, loop->first_call);
 
-	return first < submissions->first[loop->first_call + loop->call_count] &&
-	       model->profile->ops[submissions_op(submissions, first)].device == device;
+	return first < submissions_first(submissions, loop->first_call + loop->call_count) &&
+	       profile_op_device(model->profile,
+				 &model->profile->ops[submissions_op(submissions, first)]) ==
+		       device;
 }
 
 struct batched_launches batch_launches_find(const struct recorded_run *run,

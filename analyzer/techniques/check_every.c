@@ -37,7 +37,8 @@ static double busy_ns(const struct model *model, size_t call)
 	const struct submissions *submissions = &model->submissions;
 	double sum_ns = 0;
 
-	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
+	for (uint32_t i = submissions_first(submissions, call);
+	     i < submissions_first(submissions, call + 1); i++) {
 		const struct profile_op *op = &model->profile->ops[submissions_op(submissions, i)];
 
 		sum_ns += (double)(op->end_ns - op->start_ns);

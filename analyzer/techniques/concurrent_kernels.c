@@ -53,7 +53,8 @@ static void spread_call(struct spread *spread, size_t call)
 	bool is_graph = model_call_class(spread->model, call) == CALL_GRAPH_LAUNCH;
 
 	spread->is_joined = spread->is_joined || is_graph;
-	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
+	for (uint32_t i = submissions_first(submissions, call);
+	     i < submissions_first(submissions, call + 1); i++) {
 		uint32_t op = submissions_op(submissions, i);
 		bool is_kernel = spread->model->profile->ops[op].kind == OP_KERNEL;
 
@@ -72,7 +73,8 @@ static const char *why_not_call(const struct model *model, size_t call)
 {
 	const struct profile_op *ops = model->profile->ops;
 	const struct submissions *submissions = &model->submissions;
-	uint32_t first = submissions->first[call], end = submissions->first[call + 1];
+	uint32_t first = submissions_first(submissions, call),
+		 end = submissions_first(submissions, call + 1);
 
 	if (model_call_class(model, call) != CALL_GRAPH_LAUNCH)
 		return NULL;
@@ -95,7 +97,8 @@ static const char *why_not(const struct model *model, const struct loop *loop)
 
 		if (refusal)
 			return refusal;
-		for (uint32_t j = submissions->first[i]; j < submissions->first[i + 1]; j++) {
+		for (uint32_t j = submissions_first(submissions, i);
+		     j < submissions_first(submissions, i + 1); j++) {
 			const struct profile_op *op =
 				&model->profile->ops[submissions_op(submissions, j)];
 

@@ -24,7 +24,8 @@ static const struct call_change dependent = {.gap = COST_DEPENDENT_GAP};
 
 static bool starts_early(const struct profile *profile, const struct profile_op *op)
 {
-	const struct profile_op *first = &profile->ops[profile->devices[op->device].first_op];
+	const struct profile_op *first =
+		&profile->ops[profile->devices[profile_op_device(profile, op)].first_op];
 	const struct profile_op *before = op;
 
 	for (int i = 0; i < OPS_LOOKED_AT && before > first; i++) {
@@ -53,7 +54,7 @@ static bool leaves_room(const struct profile *profile, const struct profile_op *
 {
 	struct occupancy occupancy;
 
-	return !occupancy_of(&occupancy, &profile->devices[op->device],
+	return !occupancy_of(&occupancy, &profile->devices[profile_op_device(profile, op)],
 			     &profile->signatures[op->detail]) ||
 	       occupancy.waves < 1;
 }
@@ -68,7 +69,7 @@ static bool can_follow(struct followers *found, const struct recorded_run *run,
 		       const struct profile_op *op)
 {
 	const struct profile *profile = run->model->profile;
-	uint32_t before = run->model->predecessor[op - profile->ops];
+	uint32_t before = model_predecessor(run->model, op - profile->ops);
 
 	if (before == PROFILE_NONE || profile->ops[before].kind != OP_KERNEL)
 		return false;

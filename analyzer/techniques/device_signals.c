@@ -161,8 +161,9 @@ static int change_ops(struct job_application *application, const int64_t *handed
 		if (moments[i].is_handed)
 			devices[profile->copies[op->detail].dst_device].arrived = moments[i].op;
 		else
-			rc = launch(application, &devices[op->device], moments[i].op,
-				    handed_ns[moments[i].op] != INT64_MAX, signal_ns);
+			rc = launch(application, &devices[profile_op_device(profile, op)],
+				    moments[i].op, handed_ns[moments[i].op] != INT64_MAX,
+				    signal_ns);
 	}
 	free(moments);
 	free(devices);

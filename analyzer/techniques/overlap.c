@@ -58,7 +58,8 @@ static void overlap_call(struct change *change, const struct model *model, size_
 		change->calls[call] = CALL_DROPPED;
 	else if (call_is_submitting(model, call))
 		change->calls[call] = change_number(change, &asynchronous);
-	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++)
+	for (uint32_t i = submissions_first(submissions, call);
+	     i < submissions_first(submissions, call + 1); i++)
 		change->lanes[submissions_op(submissions, i)] = (uint8_t)lane;
 }
 

@@ -42,12 +42,12 @@ struct overlapping {
 
 static bool is_kernel(const struct overlapping *all, uint32_t op, uint32_t device)
 {
-	const struct profile_op *item;
+	const struct profile *profile = all->application->job.model->profile;
 
 	if (op == PROFILE_NONE || all->application->job.tasks.items[op].kind != TASK_COMPUTATION)
 		return false;
-	item = &all->application->job.model->profile->ops[op];
-	return item->kind == OP_KERNEL && item->device == device;
+	return profile->ops[op].kind == OP_KERNEL &&
+	       profile_op_device(profile, &profile->ops[op]) == device;
 }
 
 static uint32_t name_of(const struct profile *profile, uint32_t op)
@@ -69,8 +69,9 @@ static uint32_t source_of(const struct overlapping *all, uint32_t op)
 static uint32_t last_producer(const struct overlapping *all, uint32_t op)
 {
 	const struct model *model = all->application->job.model;
-	uint32_t source = source_of(all, op), device = model->profile->ops[source].device;
-	uint32_t predecessor = model->predecessor[source],
+	uint32_t source = source_of(all, op),
+		 device = profile_op_device(model->profile, &model->profile->ops[source]);
+	uint32_t predecessor = model_predecessor(model, source),
 		 cross = model_cross_stream(model, source);
 
 	if (is_kernel(all, predecessor, device))
@@ -81,7 +82,7 @@ static uint32_t last_producer(const struct overlapping *all, uint32_t op)
 static bool is_consumer(const struct overlapping *all, uint32_t op)
 {
 	const struct model *model = all->application->job.model;
-	const uint32_t before[] = {model->predecessor[op], model_cross_stream(model, op)};
+	const uint32_t before[] = {model_predecessor(model, op), model_cross_stream(model, op)};
 
 	for (int i = 0; i < 2; i++)
 		if (before[i] != PROFILE_NONE &&
@@ -94,13 +95,13 @@ static bool is_consumer(const struct overlapping *all, uint32_t op)
 static void find_run(struct overlapping *all, uint32_t last)
 {
 	const struct model *model = all->application->job.model;
-	uint32_t device = model->profile->ops[last].device;
+	uint32_t device = profile_op_device(model->profile, &model->profile->ops[last]);
 	struct producers *producers = &all->producers;
 
 	producers->count = 0;
 	producers->total_ns = 0;
 	for (uint32_t op = last; is_kernel(all, op, device) && producers->count < PRODUCERS_MOST;
-	     op = model->predecessor[op]) {
+	     op = model_predecessor(model, op)) {
 		producers->ops[producers->count++] = op;
 		producers->total_ns += all->application->job.tasks.items[op].length_ns;
 		if (is_consumer(all, op))
@@ -128,10 +129,12 @@ static void keep_last(struct overlapping *all)
 
 static bool is_hidden(const struct overlapping *all, uint32_t op)
 {
-	const struct profile_op *item = &all->application->job.model->profile->ops[op];
+	const struct profile *profile = all->application->job.model->profile;
+	const struct profile_op *item = &profile->ops[op];
 	int64_t length_ns = item->end_ns - item->start_ns;
 
-	return (double)spans_covered(&all->computation[item->device], item->start_ns,
+	return (double)spans_covered(&all->computation[profile_op_device(profile, item)],
+				     item->start_ns,
 				     item->end_ns) > HIDDEN_SHARE * (double)length_ns;
 }
 
@@ -165,7 +168,7 @@ static bool can_split(const struct overlapping *all, uint32_t op, uint64_t count
 	const uint32_t *grid = profile->signatures[item->detail].grid;
 
 	return (double)grid[0] * grid[1] * grid[2] >=
-	       (double)count * profile->devices[item->device].sm_count;
+	       (double)count * profile->devices[profile_op_device(profile, item)].sm_count;
 }
 
 /* A kernel in so many: parts[] are all of them, of which the kernel itself is the last. */
@@ -304,8 +307,9 @@ static int open_computation(struct overlapping *all)
 		return -ENOMEM;
 	for (size_t i = 0; rc == 0 && i < profile->op_count; i++)
 		if (all->application->job.tasks.items[i].kind == TASK_COMPUTATION)
-			rc = spans_add(&all->computation[profile->ops[i].device],
-				       profile->ops[i].start_ns, profile->ops[i].end_ns);
+			rc = spans_add(
+				&all->computation[profile_op_device(profile, &profile->ops[i])],
+				profile->ops[i].start_ns, profile->ops[i].end_ns);
 	for (size_t i = 0; i < profile->device_count; i++)
 		spans_seal(&all->computation[i]);
 	return rc;
@@ -388,7 +392,8 @@ static bool are_most_hidden(const struct overlapping *all)
 			continue;
 		sum_add_ns(&sum_ns, op->end_ns - op->start_ns);
 		sum_add_ns(&hidden_ns,
-			   spans_covered(&all->computation[op->device], op->start_ns, op->end_ns));
+			   spans_covered(&all->computation[profile_op_device(profile, op)],
+					 op->start_ns, op->end_ns));
 	}
 	return (double)hidden_ns > HIDDEN_SHARE * (double)sum_ns;
 }

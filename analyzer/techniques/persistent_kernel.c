@@ -39,7 +39,7 @@ static const char *why_not_op(const struct recorded_run *run, const struct profi
 		return not_kernels;
 	if (run->libraries && run->libraries[profile->signatures[op->detail].kernel])
 		return refused_library;
-	return occupancy_of(&occupancy, &profile->devices[op->device],
+	return occupancy_of(&occupancy, &profile->devices[profile_op_device(profile, op)],
 			    &profile->signatures[op->detail]) &&
 			       occupancy.waves <= 1
 		       ? NULL
@@ -56,8 +56,8 @@ static const char *why_not(const struct recorded_run *run, size_t first, size_t 
 
 	for (size_t i = first; i < end && !refusal; i++) {
 		refusal = why_not_call(model, i);
-		for (uint32_t j = submissions->first[i]; j < submissions->first[i + 1] && !refusal;
-		     j++) {
+		for (uint32_t j = submissions_first(submissions, i);
+		     j < submissions_first(submissions, i + 1) && !refusal; j++) {
 			refusal = why_not_op(run,
 					     &model->profile->ops[submissions_op(submissions, j)]);
 			++*kernel_count;

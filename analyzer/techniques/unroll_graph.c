@@ -62,9 +62,9 @@ static void measure(struct unrolled_graph *found, const struct recorded_run *run
 		    const struct loop *loop)
 {
 	const struct model *model = run->model;
-	const uint32_t *first = model->submissions.first;
-	uint32_t begin = first[loop->iterations[0]],
-		 end = first[loop->iterations[loop->iteration_count]];
+	const struct submissions *submissions = &model->submissions;
+	uint32_t begin = submissions_first(submissions, loop->iterations[0]),
+		 end = submissions_first(submissions, loop->iterations[loop->iteration_count]);
 	double sum_ns = 0;
 
 	for (uint32_t i = begin; i < end; i++) {

@@ -24,7 +24,8 @@ static void drop_flags(struct change *change, const struct model *model, size_t 
 {
 	const struct submissions *submissions = &model->submissions;
 
-	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++)
+	for (uint32_t i = submissions_first(submissions, call);
+	     i < submissions_first(submissions, call + 1); i++)
 		if (flag_loops_is_flag(model->profile,
 				       &model->profile->ops[submissions_op(submissions, i)]))
 			change->op_ns[submissions_op(submissions, i)] = OP_GONE;

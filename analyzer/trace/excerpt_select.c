@@ -39,8 +39,9 @@ static int select_part(struct profile *profile, struct profile_part *part)
 		for (size_t i = 0; i < profile->device_count; i++)
 			outside[i] = (struct profile_outside){PROFILE_NONE, PROFILE_NONE};
 		for (size_t i = 0; i < profile->op_count; i++)
-			keeps_op[i] = profile_part_takes(part, profile, (uint32_t)i,
-							 &outside[profile->ops[i].device]);
+			keeps_op[i] = profile_part_takes(
+				part, profile, (uint32_t)i,
+				&outside[profile_op_device(profile, &profile->ops[i])]);
 		for (size_t i = 0; i < profile->process_count; i++)
 			keeps_process[i] = true;
 		part->keeps_op = keeps_op;

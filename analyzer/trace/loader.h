@@ -57,6 +57,7 @@ struct loader_capacity {
 /* An operation while processes are read; loader_keep_ops() makes profile->ops[] of them. */
 struct loaded_op {
 	struct profile_op op;
+	uint32_t device; /* devices[] */
 	struct profile_op_ids ids;
 };
 
@@ -206,6 +207,9 @@ const char *loader_name(const struct process_loader *loader, uint32_t id);
 uint32_t loader_device(struct process_loader *loader, uint32_t ordinal);
 uint32_t loader_stream(struct process_loader *loader, uint32_t context, uint32_t stream,
 		       uint32_t device);
+/* The same of an operation that ran on that device: where the stream is of another one, it has such a stream on each. */
+uint32_t loader_stream_on(struct process_loader *loader, uint32_t context, uint32_t stream,
+			  uint32_t device);
 /* The same of a call, of which the context is known that was current and not that of its stream: ids of streams are those
  * of a process, so where it is no stream of that context it is the one that there is. */
 uint32_t loader_stream_of_any(struct process_loader *loader, uint32_t context, uint32_t stream,

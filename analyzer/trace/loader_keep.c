@@ -11,14 +11,13 @@
 
 static int compare_ops(const void *left, const void *right)
 {
-	const struct profile_op *a = &((const struct loaded_op *)left)->op;
-	const struct profile_op *b = &((const struct loaded_op *)right)->op;
+	const struct loaded_op *a = left, *b = right;
 
 	if (a->device != b->device)
 		return a->device < b->device ? -1 : 1;
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
-	return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
+	if (a->op.start_ns != b->op.start_ns)
+		return a->op.start_ns < b->op.start_ns ? -1 : 1;
+	return (a->op.end_ns > b->op.end_ns) - (a->op.end_ns < b->op.end_ns);
 }
 
 /* Where calls were not asked for, nobody asks for the correlation of a kernel that was not counted. */

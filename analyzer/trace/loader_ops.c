@@ -6,7 +6,7 @@
 
 /*
  * While tables are read, an operation holds ids of its process: the device
- * ordinal in device, the context in call, the stream id in stream; copies hold
+ * ordinal in stream, the context in call, the stream id in device; copies hold
  * ordinals too.  loader_resolve_ops turns them into indexes.  Signatures are
  * looked up at once, and are PROFILE_NONE when there is none.
  */
@@ -32,11 +32,10 @@ static void op_fill(struct loaded_op *loaded, enum profile_op_kind kind,
 		.op = {.start_ns = columns->start_ns,
 		       .end_ns = columns->end_ns,
 		       .detail = detail,
-		       .stream = columns->stream,
 		       .call = columns->context,
-		       .device = columns->device < UINT16_MAX ? (uint16_t)columns->device
-							      : UINT16_MAX,
-		       .kind = (uint8_t)kind},
+		       .stream = columns->device < UINT16_MAX ? columns->device : UINT16_MAX,
+		       .kind = kind},
+		.device = columns->stream,
 		.ids = {columns->graph_node, columns->graph, columns->correlation},
 	};
 }
@@ -201,18 +200,19 @@ static int resolve_copy(struct process_loader *loader, struct profile_copy *copy
 	return copy->src_device == PROFILE_NONE || copy->dst_device == PROFILE_NONE ? -ENOMEM : 0;
 }
 
-static int resolve_op(struct process_loader *loader, struct profile_op *op)
+static int resolve_op(struct process_loader *loader, struct loaded_op *loaded)
 {
 	static const struct trace_signatures_row nothing_known;
-	uint32_t device = loader_device(loader, op->device);
+	struct profile_op *op = &loaded->op;
+	uint32_t device = loader_device(loader, op->stream);
 	uint32_t stream = device == PROFILE_NONE
 				  ? PROFILE_NONE
-				  : loader_stream(loader, op->call, op->stream, device);
+				  : loader_stream_on(loader, op->call, loaded->device, device);
 
-	if (stream == PROFILE_NONE)
+	if (stream >= OP_STREAMS_MOST)
 		return -ENOMEM;
-	op->device = (uint16_t)device;
-	op->stream = stream;
+	op->stream = stream & (OP_STREAMS_MOST - 1);
+	loaded->device = device;
 	op->call = PROFILE_NONE;
 	if (op->kind == OP_COPY)
 		return resolve_copy(loader, &loader->loader->profile->copies[op->detail]);
@@ -247,7 +247,7 @@ int loader_resolve_ops(struct process_loader *loader)
 	int rc = join_other_ops(loader);
 
 	for (size_t i = loader->first_op; i < all->op_count && rc == 0; i++)
-		rc = resolve_op(loader, &all->ops[i].op);
+		rc = resolve_op(loader, &all->ops[i]);
 	return rc < 0 ? rc : settle_streams(loader);
 }
 

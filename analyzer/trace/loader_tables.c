@@ -304,6 +304,39 @@ uint32_t loader_stream(struct process_loader *loader, uint32_t context, uint32_t
 	return stream;
 }
 
+/* As only a damaged recording has it: that stream once more, which is not found by its id. */
+static uint32_t append_on(struct process_loader *loader, uint32_t stream, uint32_t device)
+{
+	struct loader *all = loader->loader;
+	struct profile *profile = all->profile;
+	const uint32_t key[3] = {profile->streams[stream].context, profile->streams[stream].stream,
+				 device};
+	uint32_t number = groups_look(&loader->stream_numbers, key, sizeof(key));
+	struct profile_stream *added;
+	uint32_t *next;
+
+	if (number != UINT32_MAX)
+		return loader->first_stream + number;
+	added = ARRAY_NEXT(profile->streams, all->capacity.streams, profile->stream_count);
+	next = ARRAY_NEXT(all->next_stream, all->next_stream_capacity, profile->stream_count);
+	if (!added || !next || groups_find(&loader->stream_numbers, key, sizeof(key), &number) < 0)
+		return PROFILE_NONE;
+	*added = profile->streams[stream];
+	added->device = device;
+	*next = PROFILE_NONE;
+	return (uint32_t)profile->stream_count++;
+}
+
+uint32_t loader_stream_on(struct process_loader *loader, uint32_t context, uint32_t id,
+			  uint32_t device)
+{
+	uint32_t stream = loader_stream(loader, context, id, device);
+
+	return stream == PROFILE_NONE || loader->loader->profile->streams[stream].device == device
+		       ? stream
+		       : append_on(loader, stream, device);
+}
+
 uint32_t loader_stream_of_any(struct process_loader *loader, uint32_t context, uint32_t id,
 			      uint32_t device)
 {

@@ -53,6 +53,8 @@ static int compare_counters(const void *left, const void *right)
 	return (a->metric > b->metric) - (a->metric < b->metric);
 }
 
+_Static_assert(sizeof(struct profile_op) == 28 && sizeof(struct profile_call) == 28,
+	       "of ten million each the whole report fits into 800 MB");
 _Static_assert(offsetof(struct profile_sync, start_ns) == 0, "compare_starts reads it");
 _Static_assert(offsetof(struct profile_overhead, start_ns) == 0, "compare_starts reads it");
 _Static_assert(offsetof(struct profile_jit, start_ns) == 0, "compare_starts reads it");
@@ -108,10 +110,10 @@ static void set_slices(struct profile *profile)
 	profile->window.first_ns = INT64_MAX;
 	for (size_t i = 0; i < profile->device_count; i++) {
 		profile->devices[i].first_op = op;
-		if (op < profile->op_count && profile->ops[op].device == i &&
+		if (op < profile->op_count && profile_op_device(profile, &profile->ops[op]) == i &&
 		    profile->ops[op].start_ns < profile->window.first_ns)
 			profile->window.first_ns = profile->ops[op].start_ns;
-		while (op < profile->op_count && profile->ops[op].device == i)
+		while (op < profile->op_count && profile_op_device(profile, &profile->ops[op]) == i)
 			op++;
 		profile->devices[i].op_count = op - profile->devices[i].first_op;
 	}

@@ -9,7 +9,7 @@
  * A program that was recorded in several runs has a profile of each, which are
  * never added up: that of its first run owns the others.
  *
- * The whole report of ten million operations and their API calls must fit in 1 GB, so the two
+ * The whole report of ten million operations and their API calls must fit in 800 MB, so the two
  * big arrays hold small fixed structures, everything that repeats is interned, and what
  * few have stands in tables of its own.
  */
@@ -150,15 +150,17 @@ struct profile_graph_launch {
 
 enum profile_op_kind { OP_KERNEL, OP_COPY, OP_MEMSET, OP_GRAPH };
 
-/* One operation on a GPU; 32 bytes. */
-struct profile_op {
+/* More streams than fit into memory. */
+#define OP_STREAMS_MOST (1U << 28)
+
+/* One operation on a GPU; 28 bytes.  profile_op_device() tells its device, which is that of its stream. */
+struct __attribute__((packed, aligned(4))) profile_op {
 	int64_t start_ns, end_ns; /* start_ns <= end_ns, both valid */
 	uint32_t detail;	  /* by kind: signatures[], copies[], memsets[], graph_launches[] */
-	uint32_t stream;	  /* streams[] */
 	uint32_t call;		  /* calls[] that launched it, or PROFILE_NONE */
-	uint16_t device;	  /* devices[] */
-	uint8_t kind;		  /* enum profile_op_kind */
-	uint8_t counted;	  /* enum profile_counted */
+	uint32_t stream : 28;	  /* streams[] */
+	uint32_t kind : 2;	  /* enum profile_op_kind */
+	uint32_t counted : 2;	  /* enum profile_counted */
 };
 
 /* What CUPTI calls an operation.  Most are in no graph and have the correlation of their call: profile_op_ids() tells. */
@@ -598,6 +600,12 @@ static inline uint32_t profile_op_process(const struct profile *profile,
 					  const struct profile_op *op)
 {
 	return profile->streams[op->stream].process;
+}
+
+/* devices[]. */
+static inline uint32_t profile_op_device(const struct profile *profile, const struct profile_op *op)
+{
+	return profile->streams[op->stream].device;
 }
 
 /* Of an operation in ops[]. */

@@ -13,14 +13,17 @@
 static bool is_on_device(const struct applied *applied, const struct loop *loop)
 {
 	const struct model *model = applied->all->run.model;
+	const struct profile *profile = model->profile;
 	const struct submissions *submissions = &model->submissions;
 	size_t end_call = loop->first_call + loop->call_count;
 
 	for (size_t i = loop->first_call; i < end_call; i++)
 		if (submissions_count(submissions, i))
-			return model->profile
-				       ->ops[submissions_op(submissions, submissions->first[i])]
-				       .device == applied->application.device;
+			return profile_op_device(
+				       profile,
+				       &profile->ops[submissions_op(
+					       submissions, submissions_first(submissions, i))]) ==
+			       applied->application.device;
 	return false;
 }
 
@@ -60,17 +63,27 @@ int apply_begin(struct applied *applied, const struct what_ifs *all, size_t devi
 	return applied->is_set_up && applied->kept_calls && rc == 0 ? change_rc : -ENOMEM;
 }
 
+/* What is asked for only while techniques are applied. */
+static void forget_steps(struct applied *applied)
+{
+	struct application *application = &applied->application;
+
+	free(application->is_changed);
+	free(application->is_taken);
+	free(applied->kept_calls);
+	application->is_changed = application->is_taken = NULL;
+	applied->kept_calls = NULL;
+}
+
 void apply_end(struct applied *applied)
 {
 	struct application *application = &applied->application;
 
+	forget_steps(applied);
 	change_free(&application->change);
 	free(application->places);
-	free(application->is_changed);
-	free(application->is_taken);
 	free(application->readback_kernels);
 	free(applied->is_set_up);
-	free(applied->kept_calls);
 }
 
 static int64_t loop_ns(const struct profile *profile, const struct loop *loop)
@@ -263,6 +276,7 @@ int apply_predict(struct prediction *out, struct applied *applied)
 			     .end = interval_of(application->end)};
 	part.loops = part.steady ? &all->run.report->steady_state->loops : NULL;
 	search.part = &part;
+	forget_steps(applied); /* 3 bytes a call, while replays take most memory */
 	applied->terms.trace_node_ns = all->predictor.costs[COSTS_MIDDLE].trace_node_ns;
 	worker_start(&worker, find_bounds, &search);
 	rc = predictor_run(out, &all->predictor, &application->change, application->device, &part,

@@ -149,7 +149,7 @@ static void run_until(struct load *load, int64_t moment_ns)
 static double fill_of(const struct profile *profile, const struct profile_op *op)
 {
 	const uint32_t *grid = profile->signatures[op->detail].grid;
-	uint32_t sm_count = profile->devices[op->device].sm_count;
+	uint32_t sm_count = profile->devices[profile_op_device(profile, op)].sm_count;
 
 	return sm_count ? fmin((double)grid[0] * grid[1] * grid[2] / sm_count, 1) : 1;
 }

@@ -19,7 +19,8 @@ static bool is_changed_call(const struct side_request *request, size_t call)
 
 	if (request->change->calls[call] != CALL_KEPT)
 		return true;
-	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++)
+	for (uint32_t i = submissions_first(submissions, call);
+	     i < submissions_first(submissions, call + 1); i++)
 		if (is_changed_op(request->change, submissions_op(submissions, i)))
 			return true;
 	return false;

@@ -140,7 +140,8 @@ static int add_loop(struct spans *place, const struct job_application *applicati
 	int64_t until_ns = profile->calls[end - 1].end_ns;
 	bool is_changed = false;
 
-	for (uint32_t i = submissions->first[loop->first_call]; i < submissions->first[end]; i++) {
+	for (uint32_t i = submissions_first(submissions, loop->first_call);
+	     i < submissions_first(submissions, end); i++) {
 		uint32_t op = submissions_op(submissions, i);
 
 		is_changed = is_changed || application->is_changed[op];

@@ -84,10 +84,10 @@ void assert_consistent(const struct profile *profile)
 
 		assert_true(op->start_ns > 0 && op->start_ns <= op->end_ns);
 		assert_true(op->stream < profile->stream_count);
-		assert_true(op->device < profile->device_count);
+		assert_true(profile_op_device(profile, op) < profile->device_count);
 		assert_true(op->detail < limits[op->kind]);
 		assert_true(op->call == PROFILE_NONE || op->call < profile->call_count);
-		if (i > 0 && op[-1].device == op->device)
+		if (i > 0 && profile_op_device(profile, &op[-1]) == profile_op_device(profile, op))
 			assert_true(op[-1].start_ns <= op->start_ns);
 	}
 	for (size_t i = 0; i < profile->device_count; i++) {

@@ -160,9 +160,8 @@ static inline struct profile_op *builder_op(struct builder *b, uint8_t kind, uin
 	b->ops[i] = (struct profile_op){.start_ns = start_ns,
 					.end_ns = end_ns,
 					.detail = detail,
-					.stream = stream,
+					.stream = stream & (OP_STREAMS_MOST - 1),
 					.call = call,
-					.device = (uint16_t)b->streams[stream].device,
 					.kind = kind};
 	b->op_ids[i] = (struct profile_op_ids){
 		.correlation = call == PROFILE_NONE ? 0 : b->calls[call].correlation};
@@ -372,27 +371,31 @@ static inline int builder_compare_counters(const void *left, const void *right)
 	return (a->metric > b->metric) - (a->metric < b->metric);
 }
 
+struct builder_op {
+	struct profile_op op;
+	struct profile_op_ids ids;
+	uint32_t device;
+};
+
 static inline int builder_compare_ops(const void *left, const void *right)
 {
-	const struct profile_op *a = left, *b = right;
+	const struct builder_op *a = left, *b = right;
 
 	if (a->device != b->device)
 		return a->device < b->device ? -1 : 1;
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
-	return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
+	if (a->op.start_ns != b->op.start_ns)
+		return a->op.start_ns < b->op.start_ns ? -1 : 1;
+	return (a->op.end_ns > b->op.end_ns) - (a->op.end_ns < b->op.end_ns);
 }
 
 static inline void builder_sort_ops(struct builder *b)
 {
-	static struct {
-		struct profile_op op;
-		struct profile_op_ids ids;
-	} both[BUILDER_ROOM];
+	static struct builder_op both[BUILDER_ROOM];
 
 	for (size_t i = 0; i < b->profile.op_count; i++) {
 		both[i].op = b->ops[i];
 		both[i].ids = b->op_ids[i];
+		both[i].device = profile_op_device(&b->profile, &b->ops[i]);
 	}
 	qsort(both, b->profile.op_count, sizeof(*both), builder_compare_ops);
 	for (size_t i = 0; i < b->profile.op_count; i++) {
@@ -475,8 +478,8 @@ static inline const struct profile *builder_finish(struct builder *b)
 	for (size_t i = b->profile.op_count; i-- > 0;) {
 		if (b->ops[i].start_ns < b->profile.window.first_ns)
 			b->profile.window.first_ns = b->ops[i].start_ns;
-		b->devices[b->ops[i].device].first_op = i;
-		b->devices[b->ops[i].device].op_count++;
+		b->devices[profile_op_device(&b->profile, &b->ops[i])].first_op = i;
+		b->devices[profile_op_device(&b->profile, &b->ops[i])].op_count++;
 	}
 	return &b->profile;
 }

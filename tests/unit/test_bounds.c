@@ -248,7 +248,8 @@ static void test_refused(void **state)
 	assert_int_equal(what_if_alone(&found, TECHNIQUE_cuda_graph, &it.all, 0), 0);
 	assert_null(found.effect.refusal);
 	for (size_t i = 0; i < b->profile.op_count; i++)
-		it.all.run.model->predecessor[i] = PROFILE_NONE;
+		assert_int_equal(near_numbers_set(&it.all.run.model->predecessors, i, PROFILE_NONE),
+				 0);
 	assert_int_equal(what_if_alone(&found, TECHNIQUE_cuda_graph, &it.all, 0), 0);
 	assert_ptr_equal(found.effect.refusal, refused_impossible);
 	assert_int_equal(found.prediction.program_after_ns, 0);

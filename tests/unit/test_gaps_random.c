@@ -234,7 +234,7 @@ static const struct profile_op *after_of(const struct profile *profile, size_t d
 	for (size_t i = 0; i < profile->op_count; i++) {
 		const struct profile_op *op = &profile->ops[i];
 
-		if (op->device != device || op->start_ns != end)
+		if (profile_op_device(profile, op) != device || op->start_ns != end)
 			continue;
 		if (!best ||
 		    (op->call != PROFILE_NONE &&
@@ -248,8 +248,8 @@ static const struct profile_op *after_of(const struct profile *profile, size_t d
 static bool is_busy(const struct profile *profile, size_t device, int64_t t)
 {
 	for (size_t i = 0; i < profile->op_count; i++)
-		if (profile->ops[i].device == device && profile->ops[i].start_ns <= t &&
-		    t < profile->ops[i].end_ns)
+		if (profile_op_device(profile, &profile->ops[i]) == device &&
+		    profile->ops[i].start_ns <= t && t < profile->ops[i].end_ns)
 			return true;
 	return false;
 }

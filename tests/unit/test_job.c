@@ -275,22 +275,6 @@ static void groups_of_ranks_are_not_compared_with_each_other(void **state)
 	job_done(&it);
 }
 
-/* As only a damaged recording has them: what is of a rank is what its streams have. */
-static void operations_on_another_device_than_their_stream_are_of_its_rank(void **state)
-{
-	struct builder *b = builder_new(2, 3);
-	struct built_job it;
-
-	(void)state;
-	for (uint32_t i = 0; i < 2; i++)
-		job_run(b, i, JOB_REDUCE, 100 * i, 1000)->device = 2;
-	job_run(b, 1, "k", 1000, 1100);
-	it = job_of(b);
-	assert_int_equal(it.job->rank_count, 2);
-	assert_int_equal(it.job->ranks[1].late.caused_wait_ns, 100);
-	job_done(&it);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -303,7 +287,6 @@ int main(void)
 		cmocka_unit_test(programs_that_no_launcher_numbered_pair_no_copies),
 		cmocka_unit_test(a_collective_leads_the_path_to_the_rank_that_came_last),
 		cmocka_unit_test(operations_that_take_no_time_end_the_path),
-		cmocka_unit_test(operations_on_another_device_than_their_stream_are_of_its_rank),
 		cmocka_unit_test(recordings_that_were_cut_off_are_compared_up_to_the_first_end),
 		cmocka_unit_test(groups_of_ranks_are_not_compared_with_each_other),
 	};

@@ -16,7 +16,7 @@
 
 /* A loop, and what may be changed of it: everything, as yet. */
 struct trial {
-	uint32_t iterations[ITERATIONS + 1], submitted_first[CALL_COUNT + 1];
+	uint32_t iterations[ITERATIONS + 1];
 	struct submissions submissions;
 	bool is_taken[CALL_COUNT];
 	struct place places[4];
@@ -34,10 +34,11 @@ static void begin(struct trial *trial)
 					 .shape = 7}};
 	for (uint32_t i = 0; i <= ITERATIONS; i++)
 		trial->iterations[i] = FIRST + CALLS * i;
-	for (uint32_t i = 0; i < CALL_COUNT; i++)
-		trial->submitted_first[i + 1] =
-			trial->submitted_first[i] + (i >= FIRST && (i - FIRST) % CALLS < 2);
-	trial->submissions.first = trial->submitted_first;
+	assert_int_equal(near_numbers_open(&trial->submissions.firsts, CALL_COUNT + 1), 0);
+	for (uint32_t i = 0, first = 0; i <= CALL_COUNT; i++) {
+		assert_int_equal(near_numbers_set(&trial->submissions.firsts, i, first), 0);
+		first += i >= FIRST && (i - FIRST) % CALLS < 2;
+	}
 	trial->loop.iterations = trial->iterations;
 	trial->loop_limits = (struct loop_limits){.submissions = &trial->submissions,
 						  .is_taken = trial->is_taken,
@@ -90,6 +91,7 @@ static void test_everywhere(void **state)
 	next = 0;
 	expect_cut(&trial, &next, 0, ITERATIONS);
 	expect_end(&trial, next);
+	submissions_free(&trial.submissions);
 }
 
 static void test_occurrences(void **state)
@@ -106,6 +108,7 @@ static void test_occurrences(void **state)
 	expect_cut(&trial, &next, 4, 6); /* with its own: code is loaded, and caches are warm */
 	expect_cut(&trial, &next, 9, ITERATIONS);
 	expect_end(&trial, next);
+	submissions_free(&trial.submissions);
 }
 
 static void test_part_of_iteration(void **state)
@@ -119,6 +122,7 @@ static void test_part_of_iteration(void **state)
 		  call_of(6) + 1); /* half of the third and of the seventh */
 	expect_cut(&trial, &next, 3, 6);
 	expect_end(&trial, next);
+	submissions_free(&trial.submissions);
 }
 
 /* As where a range is around what each iteration launches, and the host waits behind it. */
@@ -133,6 +137,7 @@ static void test_wait_outside(void **state)
 		add_place(&trial, call_of(i), call_of(i) + 2);
 	expect_cut(&trial, &next, 3, 6);
 	expect_end(&trial, next);
+	submissions_free(&trial.submissions);
 }
 
 static void test_single(void **state)
@@ -148,6 +153,7 @@ static void test_single(void **state)
 	add_place(&trial, call_of(ITERATIONS - 1), call_of(ITERATIONS));
 	expect_cut(&trial, &next, 6, 8);
 	expect_end(&trial, next);
+	submissions_free(&trial.submissions);
 }
 
 static void test_elsewhere(void **state)
@@ -159,9 +165,11 @@ static void test_elsewhere(void **state)
 	add_place(&trial, 0, FIRST);
 	add_place(&trial, CALL_COUNT, CALL_COUNT + 10);
 	expect_end(&trial, 0);
+	submissions_free(&trial.submissions);
 	begin(&trial);
 	trial.loop_limits.places = trial.places; /* of a range in which nothing is called */
 	expect_end(&trial, 0);
+	submissions_free(&trial.submissions);
 }
 
 static void test_taken(void **state)
@@ -179,6 +187,7 @@ static void test_taken(void **state)
 	next = 0;
 	expect_cut(&trial, &next, 7, 9); /* of what is left there, one alone is no loop */
 	expect_end(&trial, next);
+	submissions_free(&trial.submissions);
 }
 
 static void test_merge(void **state)

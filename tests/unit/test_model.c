@@ -53,10 +53,10 @@ static void test_stream_order(void **state)
 	kernel(b, 0, 0, 300, 400);
 	kernel(b, 0, 0, 350, 500); /* beside the one before, like a branch of a graph */
 	model = build(b);
-	assert_int_equal(model->predecessor[0], PROFILE_NONE);
-	assert_int_equal(model->predecessor[1], PROFILE_NONE);
-	assert_int_equal(model->predecessor[2], 0);
-	assert_int_equal(model->predecessor[3], 0);
+	assert_int_equal(model_predecessor(model, 0), PROFILE_NONE);
+	assert_int_equal(model_predecessor(model, 1), PROFILE_NONE);
+	assert_int_equal(model_predecessor(model, 2), 0);
+	assert_int_equal(model_predecessor(model, 3), 0);
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(model_cross_stream(model, i), PROFILE_NONE);
 	assert_int_equal(model_ready_ns(model, 0), INT64_MIN);
@@ -75,7 +75,7 @@ static void test_dependent_launches(void **state)
 		kernel(b, 0, 0, 100 + 40 * i, 200 + 40 * i);
 	model = build(b);
 	for (uint32_t i = 0; i < 10; i++)
-		assert_int_equal(model->predecessor[i], i < 3 ? PROFILE_NONE : i - 3);
+		assert_int_equal(model_predecessor(model, i), i < 3 ? PROFILE_NONE : i - 3);
 	done(b, model);
 }
 
@@ -159,7 +159,7 @@ static void test_graph_again(void **state)
 	}
 	builder_kernel(b, branch, "after", 3000, 3100, builder_launch(b, 0, 30, 35));
 	model = build(b);
-	assert_int_equal(model->predecessor[2], 0);
+	assert_int_equal(model_predecessor(model, 2), 0);
 	assert_int_equal(model_cross_stream(model, 2), 1);
 	assert_int_equal(model_ready_ns(model, 2), 500);
 	assert_int_equal(model_cross_stream(model, 3), PROFILE_NONE); /* its own stream's */
@@ -182,7 +182,7 @@ static void test_device_launched(void **state)
 	builder_kernel(b, 0, "child", 410, 450, PROFILE_NONE);
 	builder_call(b, 0, "cudaDeviceSynchronize", CALL_SYNC, 500, 510);
 	model = build(b);
-	assert_int_equal(model->predecessor[1], PROFILE_NONE);
+	assert_int_equal(model_predecessor(model, 1), PROFILE_NONE);
 	assert_int_equal(model_cross_stream(model, 2), 0);
 	assert_int_equal(model_awaited(model, 3), 2);
 	done(b, model);
@@ -243,7 +243,8 @@ static void expect_submissions(struct builder *b, bool is_listed)
 
 	assert_int_equal(submissions->ops != NULL, is_listed);
 	for (uint32_t call = 0; call < b->profile.call_count; call++)
-		for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
+		for (uint32_t i = submissions_first(submissions, call);
+		     i < submissions_first(submissions, call + 1); i++) {
 			assert_int_equal(b->ops[submissions_op(submissions, i)].call, call);
 			count++;
 		}

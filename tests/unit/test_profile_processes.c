@@ -46,6 +46,12 @@ static void test_two_processes(void **state)
 	assert_int_equal(profile->device_count, 2);
 	assert_int_equal(profile->devices[1].op_count, 6); /* host.99's copies name GPU-bb */
 	assert_int_equal(profile->devices[0].op_count, 3);
+	for (size_t i = 1; i < 3; i++) { /* whatever device their context is on */
+		const struct profile_stream *last = &profile->streams[profile->ops[i - 1].stream];
+		const struct profile_stream *stream = &profile->streams[profile->ops[i].stream];
+
+		assert_int_equal(stream == last, stream->stream == last->stream);
+	}
 	assert_int_equal(profile->signature_count, 2); /* the same in both */
 	assert_int_equal(profile->kernel_name_count, 2);
 	for (size_t i = 0; i < profile->op_count; i++) {

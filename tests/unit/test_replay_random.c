@@ -198,7 +198,8 @@ static void check_op(struct check *check, uint32_t op)
 	const struct model *model = check->it->model;
 	uint32_t said = check->change->lanes ? check->change->lanes[op] : LANE_NONE;
 	uint32_t lane = said == LANE_NONE ? PROFILE_NONE : said & ~LANE_JOINED;
-	uint32_t before = lane == PROFILE_NONE ? model->predecessor[op] : check->lane_tails[lane];
+	uint32_t before =
+		lane == PROFILE_NONE ? model_predecessor(model, op) : check->lane_tails[lane];
 	int64_t op_ns = change_op_ns(check->change->op_ns, op);
 
 	if (before != PROFILE_NONE)
@@ -238,7 +239,8 @@ static void expect_order(const struct replayed *it, const struct change *change,
 		uint32_t call = model_call_at(it->model, i);
 		int64_t since_ns = submitted_ns(&check, call);
 
-		for (uint32_t j = submissions->first[call]; j < submissions->first[call + 1]; j++) {
+		for (uint32_t j = submissions_first(submissions, call);
+		     j < submissions_first(submissions, call + 1); j++) {
 			expect_after(&check, submissions_op(submissions, j), since_ns, "its call");
 			check_op(&check, submissions_op(submissions, j));
 		}
@@ -322,8 +324,8 @@ static void expect_engines(const struct replayed *it, const struct change *chang
 	struct engine_load load = {.last_start_ns = {INT64_MIN, INT64_MIN, INT64_MIN}};
 
 	for (size_t i = 0; change->lanes && i < it->profile->call_count; i++)
-		for (uint32_t j = submissions->first[model_call_at(it->model, i)];
-		     j < submissions->first[model_call_at(it->model, i) + 1]; j++) {
+		for (uint32_t j = submissions_first(submissions, model_call_at(it->model, i));
+		     j < submissions_first(submissions, model_call_at(it->model, i) + 1); j++) {
 			uint32_t index = submissions_op(submissions, j);
 			const struct profile_op *op = &it->profile->ops[index];
 			int64_t start_ns = it->replay.op_start_ns[index];
@@ -488,26 +490,47 @@ static void test_starts_follow(void **state)
 	}
 }
 
-/* A pause of more than four seconds has no room in what is kept. */
-static void test_not_kept(void **state)
+/* Two calls of 10 ns; returns how long they take together by what was kept of them, or -1 where they cannot be asked. */
+static int64_t kept_ns(int64_t second_start_ns)
 {
-	const int64_t pauses_ns[] = {UINT32_MAX, (int64_t)UINT32_MAX + 1};
+	const struct place place = {0, 2};
+	struct builder *b = builder_new(1, 1);
+	struct part_time watch;
+	struct call_times kept;
+	int64_t ns = -1;
 
-	(void)state;
-	for (size_t i = 0; i < 2; i++) {
-		struct builder *b = builder_new(1, 1);
-		struct call_times kept;
-
-		builder_launch(b, 0, 0, 10);
-		builder_launch(b, 0, pauses_ns[i], pauses_ns[i] + 10);
-		builder_finish(b);
-		assert_int_equal(call_times_open(&kept, &b->profile), 0);
-		call_times_add(&kept, 0, 0, 0, 10, INT64_MIN);
-		call_times_add(&kept, 0, 1, pauses_ns[i], pauses_ns[i] + 10, INT64_MIN);
-		assert_int_equal(kept.is_whole, i == 0);
-		call_times_free(&kept);
-		free(b);
+	builder_launch(b, 0, 0, 10);
+	builder_launch(b, 0, second_start_ns, second_start_ns + 10);
+	builder_finish(b);
+	assert_int_equal(call_times_open(&kept, &b->profile), 0);
+	assert_int_equal(part_time_open(&watch, &place, 1, &b->profile), 0);
+	call_times_add(&kept, 0, 0, 0, 10, INT64_MIN);
+	call_times_add(&kept, 0, 1, second_start_ns, second_start_ns + 10, INT64_MIN);
+	if (kept.is_whole) {
+		call_times_tell(&kept, &watch);
+		ns = part_time_ns(&watch);
 	}
+	part_time_free(&watch);
+	call_times_free(&kept);
+	free(b);
+	return ns;
+}
+
+static void test_any_length_is_kept(void **state)
+{
+	(void)state;
+	for (int bits = 4; bits < 62; bits++) {
+		assert_int_equal(kept_ns((INT64_C(1) << bits) - 1), (INT64_C(1) << bits) + 9);
+		assert_int_equal(kept_ns(INT64_C(1) << bits), (INT64_C(1) << bits) + 10);
+	}
+}
+
+/* What one call submits would be over before the next one begins. */
+static void test_overlap_is_not_kept(void **state)
+{
+	(void)state;
+	assert_int_equal(kept_ns(10), 20);
+	assert_int_equal(kept_ns(9), -1);
 }
 
 static void expect_not_later(const struct replay *less, const struct replay *more, uint64_t seed)
@@ -678,7 +701,8 @@ int main(void)
 			 test_watched),
 		SENTENCE("starts that follow from ends and lengths are not kept",
 			 test_starts_follow),
-		SENTENCE("times of calls that do not fit are not kept", test_not_kept),
+		SENTENCE("times of calls are kept whatever their length", test_any_length_is_kept),
+		SENTENCE("times of calls that overlap are not kept", test_overlap_is_not_kept),
 		SENTENCE("a dropped wait makes nothing later", test_dropped_waits),
 		SENTENCE("a dependency that takes no time makes nothing later", test_shortened),
 		SENTENCE("less time of recording makes nothing later", test_untraced),

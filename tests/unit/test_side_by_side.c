@@ -358,7 +358,7 @@ static void expect_order(const struct side *side, const struct side_span *spans,
 static void expect_sides(const struct trial *trial, uint64_t seed)
 {
 	const struct side_by_side *found = &trial->found;
-	const uint32_t *first = trial->all.run.model->submissions.first;
+	const struct submissions *submissions = &trial->all.run.model->submissions;
 	const struct stretch *stretch = &found->stretch;
 
 	assert_true(stretch->first < stretch->end);
@@ -369,7 +369,8 @@ static void expect_sides(const struct trial *trial, uint64_t seed)
 	assert_int_equal(own_count(found->before.calls, found->before.call_count),
 			 stretch->end - stretch->first);
 	assert_int_equal(own_count(found->before.ops, found->before.op_count),
-			 first[stretch->end] - first[stretch->first]);
+			 submissions_first(submissions, stretch->end) -
+				 submissions_first(submissions, stretch->first));
 }
 
 static void test_random(void **state)

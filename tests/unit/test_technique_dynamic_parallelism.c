@@ -66,7 +66,7 @@ static void test_launched_refusals(void **state)
 static size_t op_by(const struct loop_fixture *fixture, size_t call)
 {
 	return submissions_op(&fixture->run.model->submissions,
-			      fixture->run.model->submissions.first[call]);
+			      submissions_first(&fixture->run.model->submissions, call));
 }
 
 /* When what is read back is known and what children cost say when they run. */
@@ -121,7 +121,9 @@ static void test_launched_over(void **state)
 	assert_null(loop_apply(&fixture, &technique_dynamic_parallelism));
 	loop_expect(&fixture, 0, ".qqccqq..");
 	fixture.application.change.op_ns[op_by(&fixture, 3)] = 50000;
-	fixture.run.model->predecessor[op_by(&fixture, 7)] = (uint32_t)op_by(&fixture, 5);
+	assert_int_equal(near_numbers_set(&fixture.run.model->predecessors, op_by(&fixture, 7),
+					  (uint32_t)op_by(&fixture, 5)),
+			 0);
 	fixture.run.model->awaited[2] = (uint32_t)op_by(&fixture, 4);
 	assert_int_equal(model_awaited(fixture.run.model, 8),
 			 op_by(&fixture, 4)); /* the third wait */

@@ -108,7 +108,7 @@ static void find_in_loop(struct products *found, const struct facts *facts, size
 
 		if (!submissions_count(&run->model->submissions, i))
 			continue;
-		if (op && op->device != device)
+		if (op && profile_op_device(run->model->profile, op) != device)
 			op = NULL;
 		if (op)
 			sum_add_ns(&kernels_ns, op->end_ns - op->start_ns);

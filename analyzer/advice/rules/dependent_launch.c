@@ -19,9 +19,9 @@ static bool waits_itself(const struct facts *facts, size_t device, const struct 
 	const struct profile *profile = facts->report->profile;
 	const struct profile_device *at = &profile->devices[device];
 	const struct submissions *submissions = &facts->what_ifs.run.model->submissions;
-	uint32_t end = submissions->first[loop->first_call + loop->call_count];
+	uint32_t end = submissions_first(submissions, loop->first_call + loop->call_count);
 
-	for (uint32_t i = submissions->first[loop->first_call]; i < end; i++) {
+	for (uint32_t i = submissions_first(submissions, loop->first_call); i < end; i++) {
 		const struct profile_op *op = &profile->ops[submissions_op(submissions, i)];
 		const struct profile_machine_code *code;
 

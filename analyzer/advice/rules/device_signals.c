@@ -30,7 +30,7 @@ static struct handed *found_on(const struct facts *facts, size_t device)
 static int64_t pause_ns(const struct profile *profile, uint32_t copy)
 {
 	const struct profile_op *op = &profile->ops[copy];
-	const struct profile_device *device = &profile->devices[op->device];
+	const struct profile_device *device = &profile->devices[profile_op_device(profile, op)];
 	int64_t ns =
 		copy + 1 < device->first_op + device->op_count ? op[1].start_ns - op->end_ns : 0;
 
@@ -41,7 +41,7 @@ static void add_copy(const struct facts *facts, uint32_t op)
 {
 	const struct profile *profile = facts->report->profile;
 	const struct profile_copy *copy = &profile->copies[profile->ops[op].detail];
-	struct handed *found = found_on(facts, profile->ops[op].device);
+	struct handed *found = found_on(facts, profile_op_device(profile, &profile->ops[op]));
 
 	if (copy->kind != COPY_BETWEEN_DEVICES || copy->src_device == copy->dst_device ||
 	    copy->bytes > SIGNALS_MOST_BYTES)

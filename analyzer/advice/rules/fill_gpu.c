@@ -29,7 +29,7 @@ static double empty_ns(const struct facts *facts, const struct profile_op *op)
 	struct launch_fill fill;
 
 	if (facts_is_library(facts, launch->kernel) ||
-	    !launch_fill_of(&fill, &profile->devices[op->device], launch) ||
+	    !launch_fill_of(&fill, &profile->devices[profile_op_device(profile, op)], launch) ||
 	    fill.lack == LAUNCH_LACKS_NOTHING)
 		return 0;
 	return (double)(op->end_ns - op->start_ns) * (1 - fill.filled_share);

@@ -76,7 +76,8 @@ static void add_launch(struct parents *found, const struct profile *profile, uin
 
 static bool has_next(const struct profile *profile, uint32_t op)
 {
-	const struct profile_device *device = &profile->devices[profile->ops[op].device];
+	const struct profile_device *device =
+		&profile->devices[profile_op_device(profile, &profile->ops[op])];
 
 	return profile->ops[op].kind == OP_KERNEL && op + 1 < device->first_op + device->op_count;
 }

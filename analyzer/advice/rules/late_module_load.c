@@ -23,7 +23,8 @@ struct loads {
 /* One of the first operations of its device. */
 static bool is_at_start(const struct profile *profile, size_t op)
 {
-	const struct profile_device *device = &profile->devices[profile->ops[op].device];
+	const struct profile_device *device =
+		&profile->devices[profile_op_device(profile, &profile->ops[op])];
 
 	return op < device->first_op + device->op_count / START_PART;
 }

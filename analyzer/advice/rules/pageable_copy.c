@@ -38,9 +38,11 @@ static int64_t length_ns(int64_t from_ns, int64_t until_ns)
 /* Who asks about a range wants to know of what is in it, repeated or not. */
 static bool is_wanted(const struct facts *facts, const struct profile_op *op)
 {
-	bool repeats = facts_repeats(facts, op) || !facts->devices[op->device].is_repeating;
+	const struct profile *profile = facts->report->profile;
+	bool repeats = facts_repeats(facts, op) ||
+		       !facts->devices[profile_op_device(profile, op)].is_repeating;
 
-	return is_pageable(facts->report->profile, op) && facts_is_in_range(facts, op) &&
+	return is_pageable(profile, op) && facts_is_in_range(facts, op) &&
 	       (facts->what_ifs.places || repeats);
 }
 

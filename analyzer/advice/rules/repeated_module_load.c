@@ -73,7 +73,8 @@ static uint64_t add_calls(struct loads *found, const struct facts *facts, const 
 static void add_gap(void *finding, const struct facts *facts, const struct gap *gap)
 {
 	const struct profile *profile = facts->report->profile;
-	const struct profile_device *device = &profile->devices[profile->ops[gap->before].device];
+	const struct profile_device *device =
+		&profile->devices[profile_op_device(profile, &profile->ops[gap->before])];
 	struct loads *found = finding;
 	size_t done_count = gap->before - device->first_op;
 	uint64_t count;

@@ -32,7 +32,7 @@ static const struct profile_op *only_copy(const struct model *model, size_t call
 
 	if (submissions_count(submissions, call) != 1)
 		return NULL;
-	op = &profile->ops[submissions_op(submissions, submissions->first[call])];
+	op = &profile->ops[submissions_op(submissions, submissions_first(submissions, call))];
 	return op->kind == OP_COPY && profile->copies[op->detail].kind == kind &&
 			       profile->copies[op->detail].bytes >= LEAST_BYTES
 		       ? op
@@ -60,7 +60,8 @@ static const struct profile_op *source_of(const struct staged *found, const stru
 		const struct profile_op *out = only_copy(model, i, COPY_TO_HOST);
 
 		count += model_call_class(model, i) == CALL_COPY;
-		if (!out || out->device == in->device || is_taken(found, i) ||
+		if (!out || profile_op_device(profile, out) == profile_op_device(profile, in) ||
+		    is_taken(found, i) ||
 		    profile->copies[out->detail].bytes != profile->copies[in->detail].bytes)
 			continue;
 		return out->end_ns <= in->start_ns ? out : NULL;
@@ -75,7 +76,7 @@ static void add_pair(struct staged *found, const struct profile *profile,
 	sum_add_count(&found->bytes, profile->copies[in->detail].bytes);
 	sum_add_ns(&found->time_ns, out->end_ns - out->start_ns);
 	sum_add_ns(&found->time_ns, in->end_ns - in->start_ns);
-	found->from = out->device;
+	found->from = profile_op_device(profile, out);
 }
 
 static struct staged *found_on(const struct facts *facts, size_t device)
@@ -94,7 +95,7 @@ static int find(void *finding, const struct facts *facts, size_t device)
 		return 0;
 	for (size_t i = 0; i < profile->call_count; i++) {
 		const struct profile_op *in = only_copy(model, i, COPY_TO_DEVICE);
-		struct staged *found = in ? found_on(facts, in->device) : NULL;
+		struct staged *found = in ? found_on(facts, profile_op_device(profile, in)) : NULL;
 		const struct profile_op *out = in ? source_of(found, model, i, in) : NULL;
 
 		if (out)

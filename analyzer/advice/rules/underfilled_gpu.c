@@ -34,7 +34,7 @@ static void add_kernel(struct small_kernels *found, const struct profile *profil
 	double length_ns = (double)(op->end_ns - op->start_ns);
 
 	if (length_ns < LEAST_KERNEL_NS ||
-	    !occupancy_of(&occupancy, &profile->devices[op->device],
+	    !occupancy_of(&occupancy, &profile->devices[profile_op_device(profile, op)],
 			  &profile->signatures[op->detail]) ||
 	    occupancy.waves >= MOST_WAVES)
 		return;

@@ -23,7 +23,7 @@ static const struct profile_op *first_op(const struct tokens *tokens, size_t cal
 	if (submissions_count(tokens->submissions, call) == 0)
 		return NULL;
 	return &tokens->profile->ops[submissions_op(tokens->submissions,
-						    tokens->submissions->first[call])];
+						    submissions_first(tokens->submissions, call))];
 }
 
 const struct profile_op *tokens_op(const struct tokens *tokens, size_t token)

@@ -7,10 +7,12 @@
 #ifndef ROOFLINE_SUBMISSIONS_H
 #define ROOFLINE_SUBMISSIONS_H
 
+#include "base/near_numbers.h"
 #include "trace/profile.h"
 
 struct submissions {
-	uint32_t *first; /* by call, and one more: where its operations begin in ops[] */
+	/* By call, and one more: where its operations begin in ops[]; submissions_first tells. */
+	struct near_numbers firsts;
 	uint32_t *
 		ops; /* profile->ops[] of all calls, of each by start; NULL: as they are in profile->ops[] */
 };
@@ -19,9 +21,15 @@ struct submissions {
 int submissions_find(struct submissions *submissions, const struct profile *profile);
 void submissions_free(struct submissions *submissions);
 
+/* Where the operations of a call begin: they end where those of the next call begin. */
+static inline uint32_t submissions_first(const struct submissions *submissions, size_t call)
+{
+	return near_numbers_get(&submissions->firsts, call);
+}
+
 static inline size_t submissions_count(const struct submissions *submissions, size_t call)
 {
-	return submissions->first[call + 1] - submissions->first[call];
+	return submissions_first(submissions, call + 1) - submissions_first(submissions, call);
 }
 
 static inline uint32_t submissions_op(const struct submissions *submissions, size_t index)

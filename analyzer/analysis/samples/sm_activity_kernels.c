@@ -249,7 +249,8 @@ static void add_filled_launches(struct kernel_pass *pass)
 		launch = &profile->signatures[op->detail];
 		number = groups_look(&pass->kernels, &launch->kernel, sizeof(launch->kernel));
 		if (number != UINT32_MAX &&
-		    sm_activity_is_filled(&profile->devices[op->device], launch))
+		    sm_activity_is_filled(&profile->devices[profile_op_device(profile, op)],
+					  launch))
 			pass->sums[number].row.filled.all_ns += op->end_ns - op->start_ns;
 	}
 }

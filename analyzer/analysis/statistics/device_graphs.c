@@ -61,7 +61,8 @@ static size_t count_launches(const struct profile *profile)
 static int find_graph(struct device_pass *pass, const struct profile_op *op, uint32_t graph,
 		      uint32_t *number)
 {
-	uint32_t key[3] = {profile_op_process(pass->profile, op), op->device, graph};
+	uint32_t key[3] = {profile_op_process(pass->profile, op),
+			   profile_op_device(pass->profile, op), graph};
 
 	return groups_find(&pass->graphs, key, sizeof(key), number);
 }
@@ -240,7 +241,7 @@ static struct device_limit limit_of(const struct device_pass *pass, uint32_t gra
 		uint64_t count = launch->launched_count[launch_mode];
 
 		limit.process = profile_op_process(pass->profile, launch->op);
-		limit.device = launch->op->device;
+		limit.device = profile_op_device(pass->profile, launch->op);
 		limit.launcher_graph = profile_op_graph(pass->profile, launch->op);
 		limit.launch_count += count >= device_graphs_limit(launch_mode);
 		limit.most = count > limit.most ? count : limit.most;

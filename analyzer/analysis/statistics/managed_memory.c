@@ -137,13 +137,14 @@ static void measure_kernels(struct managed_memory *managed, const struct profile
 	managed->device_count = profile->device_count;
 	for (size_t i = 0; i < profile->op_count; i++) {
 		const struct profile_op *op = &profile->ops[i];
-		struct managed_device *device = &managed->devices[op->device];
+		struct managed_device *device = &managed->devices[profile_op_device(profile, op)];
 
 		if (op->kind != OP_KERNEL)
 			continue;
 		sum_add_ns(&device->kernel_ns, op->end_ns - op->start_ns);
 		sum_add_ns(&device->faulting_ns,
-			   spans_covered(&faults[op->device], op->start_ns, op->end_ns));
+			   spans_covered(&faults[profile_op_device(profile, op)], op->start_ns,
+					 op->end_ns));
 	}
 }
 

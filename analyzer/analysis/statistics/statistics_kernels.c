@@ -83,14 +83,14 @@ static void add_attributes(struct kernel_pass *pass, const struct profile_op *op
 /* The first of them is the kernel's device. */
 static void add_device(struct kernel_pass *pass, const struct profile_op *op, bool is_first)
 {
-	uint32_t name = kernel_of(pass->profile, op);
+	uint32_t name = kernel_of(pass->profile, op), device = profile_op_device(pass->profile, op);
 
-	if (!is_first && pass->last_device[name] == op->device)
+	if (!is_first && pass->last_device[name] == device)
 		return;
 	if (is_first)
-		pass->by_name[name].device = op->device;
+		pass->by_name[name].device = device;
 	pass->by_name[name].device_count++;
-	pass->last_device[name] = op->device;
+	pass->last_device[name] = device;
 }
 
 static int gather(struct kernel_pass *pass)

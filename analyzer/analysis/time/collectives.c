@@ -57,7 +57,7 @@ static int gather(struct collectives *all, const struct profile *profile, const 
 		if (is_taken(is_collective, profile, op))
 			all->items[all->count++] = (struct collective){
 				.process = profile_op_process(profile, op),
-				.device = op->device,
+				.device = profile_op_device(profile, op),
 				.kernel = profile->signatures[op->detail].kernel,
 				.op = (uint32_t)i,
 				.is_in_graph = profile_op_graph(profile, op) != 0,

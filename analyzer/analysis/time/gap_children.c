@@ -138,7 +138,9 @@ bool gap_children_may_run(const struct gap_children *children, const struct gap 
 
 int64_t gap_children_sampled(const struct gap_children *children, const struct gap *gap)
 {
-	const struct profile_op *after = &children->calls->profile->ops[gap->after];
+	const struct profile *profile = children->calls->profile;
+	const struct profile_op *after = &profile->ops[gap->after];
 
-	return spans_covered(&children->bursts[after->device], gap->start_ns, gap->end_ns);
+	return spans_covered(&children->bursts[profile_op_device(profile, after)], gap->start_ns,
+			     gap->end_ns);
 }

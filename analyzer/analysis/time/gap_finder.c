@@ -278,7 +278,8 @@ static void assign_host_code(const struct gap_finder *finder, uint32_t thread, s
 	if (end_ns <= start_ns)
 		return;
 	assign_on_thread(finder, thread, gap, GAP_HOST, start_ns, end_ns);
-	moved_ns = min_ns(spans_covered(&finder->moved[after->device], start_ns, end_ns),
+	moved_ns = min_ns(spans_covered(&finder->moved[profile_op_device(finder->profile, after)],
+					start_ns, end_ns),
 			  gap->by_cause_ns[GAP_HOST] - host_ns);
 	gap->by_cause_ns[GAP_HOST] -= moved_ns;
 	add_ns(gap, GAP_MANAGED, moved_ns);

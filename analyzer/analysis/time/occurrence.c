@@ -176,7 +176,8 @@ static bool is_next_slice(const struct search *search, size_t index)
 	if (index == 0)
 		return true;
 	return search->is_range ? profile->ranges[index].thread != profile->ranges[index - 1].thread
-				: profile->ops[index].device != profile->ops[index - 1].device;
+				: profile_op_device(profile, &profile->ops[index]) !=
+					  profile_op_device(profile, &profile->ops[index - 1]);
 }
 
 /* Counts the occurrences; slices, if not NULL, get the parts of the array that have some. */

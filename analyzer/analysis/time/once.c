@@ -69,7 +69,8 @@ static bool is_first_launch(const struct once *once, size_t call)
 	const struct submissions *submissions = once->submissions;
 	const struct profile *profile = once->profile;
 
-	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
+	for (uint32_t i = submissions_first(submissions, call);
+	     i < submissions_first(submissions, call + 1); i++) {
 		const struct profile_op *op = &profile->ops[submissions_op(submissions, i)];
 
 		if (op->kind == OP_KERNEL &&

@@ -3,14 +3,24 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define NOT_SET INT64_MIN
+/* What 3 bytes hold. */
+#define FURTHER_LEAST_NS (-0x800000)
+#define FURTHER_MOST_NS 0x7fffff
 
 static int allocate(struct op_ends *ends, size_t count)
 {
 	ends->count = count;
-	ends->later_ns = malloc((count / OP_ENDS_BLOCK + 1) * sizeof(*ends->later_ns));
+	ends->blocks = calloc(count / OP_ENDS_BLOCK + 1, sizeof(*ends->blocks));
 	ends->further_ns = calloc(count + 1, sizeof(*ends->further_ns));
-	return ends->later_ns && ends->further_ns ? 0 : -ENOMEM;
+	return ends->blocks && ends->further_ns ? 0 : -ENOMEM;
+}
+
+static void forget(struct op_ends *ends)
+{
+	for (size_t i = 0; ends->blocks && i <= ends->count / OP_ENDS_BLOCK; i++) {
+		free(ends->blocks[i].whole_ns);
+		ends->blocks[i] = (struct op_ends_block){.later_ns = OP_ENDS_NOT_SET};
+	}
 }
 
 int op_ends_open(struct op_ends *ends, const struct profile *profile)
@@ -18,50 +28,49 @@ int op_ends_open(struct op_ends *ends, const struct profile *profile)
 	ends->ops = profile->ops;
 	if (!ends->further_ns && allocate(ends, profile->op_count) < 0)
 		return -ENOMEM;
-	free(ends->whole_ns);
-	ends->whole_ns = NULL;
-	for (size_t i = 0; i <= ends->count / OP_ENDS_BLOCK; i++)
-		ends->later_ns[i] = NOT_SET;
+	forget(ends);
 	return 0;
 }
 
 void op_ends_free(struct op_ends *ends)
 {
-	free(ends->later_ns);
+	forget(ends);
+	free(ends->blocks);
 	free(ends->further_ns);
-	free(ends->whole_ns);
 	*ends = (struct op_ends){0};
 }
 
 /* What was not set yet may become anything. */
-static int widen(struct op_ends *ends)
+static int keep_whole(struct op_ends *ends, struct op_ends_block *block)
 {
-	int64_t *whole_ns = calloc(ends->count + 1, sizeof(*whole_ns));
+	size_t first = (size_t)(block - ends->blocks) * OP_ENDS_BLOCK;
+	int64_t *whole_ns = malloc(OP_ENDS_BLOCK * sizeof(*whole_ns));
 
 	if (!whole_ns)
 		return -ENOMEM;
-	for (size_t i = 0; i < ends->count; i++)
-		if (ends->later_ns[i / OP_ENDS_BLOCK] != NOT_SET)
-			whole_ns[i] = op_ends_ns(ends, i);
-	ends->whole_ns = whole_ns;
+	for (size_t i = 0; i < OP_ENDS_BLOCK; i++)
+		whole_ns[i] = first + i < ends->count ? op_ends_ns(ends, first + i) : 0;
+	block->whole_ns = whole_ns;
 	return 0;
 }
 
 int op_ends_set(struct op_ends *ends, size_t op, int64_t end_ns)
 {
 	int64_t later_ns = end_ns - ends->ops[op].end_ns, further_ns;
+	struct op_ends_block *block = &ends->blocks[op / OP_ENDS_BLOCK];
 	bool fits;
-	int64_t *block_ns = &ends->later_ns[op / OP_ENDS_BLOCK];
 
-	if (*block_ns == NOT_SET)
-		*block_ns = later_ns;
-	fits = !__builtin_sub_overflow(later_ns, *block_ns, &further_ns) &&
-	       further_ns == (int32_t)further_ns;
-	if (!ends->whole_ns && !fits && widen(ends) < 0)
+	if (block->later_ns == OP_ENDS_NOT_SET)
+		block->later_ns = later_ns;
+	fits = !__builtin_sub_overflow(later_ns, block->later_ns, &further_ns) &&
+	       further_ns >= FURTHER_LEAST_NS && further_ns <= FURTHER_MOST_NS;
+	if (!block->whole_ns && !fits && keep_whole(ends, block) < 0)
 		return -ENOMEM;
-	if (ends->whole_ns)
-		ends->whole_ns[op] = end_ns;
-	else
-		ends->further_ns[op] = (int32_t)further_ns;
+	if (block->whole_ns) {
+		block->whole_ns[op % OP_ENDS_BLOCK] = end_ns;
+	} else {
+		ends->further_ns[op].low = (uint16_t)further_ns;
+		ends->further_ns[op].high = (int8_t)(further_ns >> 16);
+	}
 	return 0;
 }

@@ -1,7 +1,8 @@
 /*
- * op_ends.h - when each operation ended in another run of the same, in 4 bytes each.
+ * op_ends.h - when each operation ended in another run of the same, in 3 bytes each.
  *
- * Operations around each other end about as much later, or sooner, as in the recording: kept is by how much more.
+ * Operations around each other end about as much later, or sooner, as in the recording: kept is by how much more.  A block
+ * of them in which some move by more than 8 ms further than others has all of its ends whole.
  */
 #ifndef ROOFLINE_OP_ENDS_H
 #define ROOFLINE_OP_ENDS_H
@@ -9,14 +10,25 @@
 #include "trace/profile.h"
 
 #define OP_ENDS_BLOCK 64
+#define OP_ENDS_NOT_SET INT64_MIN
+
+struct op_ends_block {
+	int64_t later_ns;  /* than recorded, of the first that was set; OP_ENDS_NOT_SET: none was */
+	int64_t *whole_ns; /* owned; NULL until something does not fit; then all of them */
+};
+
+/* 65536 high and low more. */
+struct __attribute__((packed)) op_ends_further {
+	uint16_t low;
+	int8_t high;
+};
 
 struct op_ends {
 	const struct profile_op *ops; /* borrowed */
 	size_t count;
-	int64_t *
-		later_ns; /* owned; by OP_ENDS_BLOCK operations: than recorded, of the first that was set */
-	int32_t *further_ns; /* owned; by operation: later than that */
-	int64_t *whole_ns;   /* owned; NULL until something does not fit; then all of them */
+	struct op_ends_block *blocks; /* owned; of OP_ENDS_BLOCK operations each */
+	struct op_ends_further
+		*further_ns; /* owned; by operation: later than the first of its block */
 };
 
 /* Begins anew, with the memory of an earlier run of as many operations where there was one (else all 0).  Returns 0 or
@@ -30,9 +42,12 @@ int op_ends_set(struct op_ends *ends, size_t op, int64_t end_ns);
 /* Of an operation that was set. */
 static inline int64_t op_ends_ns(const struct op_ends *ends, size_t op)
 {
-	return ends->whole_ns ? ends->whole_ns[op]
-			      : ends->ops[op].end_ns + ends->later_ns[op / OP_ENDS_BLOCK] +
-					ends->further_ns[op];
+	const struct op_ends_block *block = &ends->blocks[op / OP_ENDS_BLOCK];
+
+	if (block->whole_ns)
+		return block->whole_ns[op % OP_ENDS_BLOCK];
+	return ends->ops[op].end_ns + block->later_ns + ends->further_ns[op].high * 0x10000 +
+	       ends->further_ns[op].low;
 }
 
 #endif

@@ -64,11 +64,13 @@ static bool find_extents(const struct walk *walk, size_t first, size_t end, stru
 	const struct submissions *submissions = run->submissions;
 
 	*recorded = *replayed = nothing;
-	for (uint32_t i = submissions->first[first]; i < submissions->first[end]; i++) {
+	for (uint32_t i = submissions_first(submissions, first),
+		      behind = submissions_first(submissions, end);
+	     i < behind; i++) {
 		uint32_t index = submissions_op(submissions, i);
 		const struct profile_op *op = &run->profile->ops[index];
 
-		if (op->device != walk->device)
+		if (profile_op_device(run->profile, op) != walk->device)
 			continue;
 		widen(recorded, op->start_ns, op->end_ns);
 		if (run->op_ends)
@@ -163,11 +165,13 @@ static bool has_kernel(const struct looped_run *run, const struct loop *loop, si
 	const struct submissions *submissions = run->submissions;
 	size_t middle = loop->iteration_count / 2;
 
-	for (uint32_t i = submissions->first[loop->iterations[middle]];
-	     i < submissions->first[loop->iterations[middle + 1]]; i++) {
+	for (uint32_t i = submissions_first(submissions, loop->iterations[middle]),
+		      end = submissions_first(submissions, loop->iterations[middle + 1]);
+	     i < end; i++) {
 		const struct profile_op *op = &run->profile->ops[submissions_op(submissions, i)];
 
-		if (op->device == device && (op->kind == OP_KERNEL || op->kind == OP_GRAPH))
+		if (profile_op_device(run->profile, op) == device &&
+		    (op->kind == OP_KERNEL || op->kind == OP_GRAPH))
 			return true;
 	}
 	return false;

@@ -52,7 +52,8 @@ uint32_t chart_row_of_op(const struct chart_rows *rows, const struct profile *pr
 {
 	if (runs_kernels(op))
 		return rows->of_stream[op->stream];
-	return rows->of_copies[(size_t)op->device * CHART_COPY_KINDS + copy_kind(profile, op)];
+	return rows->of_copies[(size_t)profile_op_device(profile, op) * CHART_COPY_KINDS +
+			       copy_kind(profile, op)];
 }
 
 uint32_t chart_row_of_range(const struct chart_rows *rows, const struct profile_range *range)
@@ -81,7 +82,8 @@ static void want_op(struct wanted *wanted, const struct profile *profile,
 	if (runs_kernels(op))
 		sum_add_ns(&wanted->stream_ns[op->stream], ns);
 	else if (ns)
-		wanted->has_copies[op->device * CHART_COPY_KINDS + copy_kind(profile, op)] = true;
+		wanted->has_copies[profile_op_device(profile, op) * CHART_COPY_KINDS +
+				   copy_kind(profile, op)] = true;
 }
 
 static void want_range(struct wanted *wanted, const struct profile_range *range,

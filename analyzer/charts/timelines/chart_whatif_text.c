@@ -42,7 +42,8 @@ static int64_t busy_ns(const struct whatif_chart *chart, const struct side *side
 		int64_t start_ns = span->start_ns > until_ns ? span->start_ns : until_ns;
 		int64_t end_ns = span->end_ns < side->end_ns ? span->end_ns : side->end_ns;
 
-		if (profile->ops[span->index].device != chart->scenario->device ||
+		if (profile_op_device(profile, &profile->ops[span->index]) !=
+			    chart->scenario->device ||
 		    end_ns <= start_ns)
 			continue;
 		sum_add_ns(&busy, end_ns - start_ns);

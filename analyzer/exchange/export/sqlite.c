@@ -142,7 +142,7 @@ static void put_op(struct sqlite_rows *rows, const struct profile *profile, size
 	sqlite_rows_number(rows, (int64_t)index);
 	sqlite_rows_number(rows, op->start_ns);
 	sqlite_rows_number(rows, op->end_ns);
-	sqlite_rows_number(rows, op->device);
+	sqlite_rows_number(rows, profile_op_device(profile, op));
 	sqlite_rows_number(rows, op->stream);
 	sqlite_rows_index(rows, op->call);
 	sqlite_rows_index(rows, ids.graph ? ids.graph : PROFILE_NONE);

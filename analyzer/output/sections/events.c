@@ -67,7 +67,8 @@ static struct value get_bytes(struct row *row, const void *from)
 				     : value_none();
 }
 
-GETTER(get_device, struct profile_op, op, value_integer(op->device));
+GETTER(get_device, struct profile_op, op,
+       value_integer(profile_op_device(row->report->profile, op)));
 
 /* Of those outside graphs there is none. */
 static struct value count_above_zero(uint64_t count)
@@ -143,7 +144,7 @@ static void describe_place(const struct page *page, const struct event *event, c
 	}
 	op = &profile->ops[event->index];
 	if (profile->device_count > 1)
-		snprintf(buffer, size, "GPU %u stream %" PRIu32, op->device,
+		snprintf(buffer, size, "GPU %u stream %" PRIu32, profile_op_device(profile, op),
 			 profile->streams[op->stream].stream);
 	else
 		snprintf(buffer, size, "stream %" PRIu32, profile->streams[op->stream].stream);

@@ -14,7 +14,9 @@
 
 /* ---- columns ---- */
 
-GETTER(get_device, struct gap, gap, value_integer(row->report->profile->ops[gap->after].device));
+GETTER(get_device, struct gap, gap,
+       value_integer(profile_op_device(row->report->profile,
+				       &row->report->profile->ops[gap->after])));
 GETTER(get_duration_ns, struct gap, gap, value_integer(gap->end_ns - gap->start_ns));
 GETTER(get_cause, struct gap, gap, value_text(gap_cause_key(gap->cause)));
 FINDER(op_before, struct gap, gap, &row->report->profile->ops[gap->before]);
@@ -217,7 +219,8 @@ static void put_gap(struct page *page, const struct gap *gap, int64_t first_ns)
 	char label[160], gpu[32] = "", causes[256], before[GAP_NAME_SIZE], after[GAP_NAME_SIZE];
 
 	if (profile->device_count > 1)
-		snprintf(gpu, sizeof(gpu), " on GPU %u", profile->ops[gap->after].device);
+		snprintf(gpu, sizeof(gpu), " on GPU %u",
+			 profile_op_device(profile, &profile->ops[gap->after]));
 	describe_causes(gap, causes, sizeof(causes));
 	page_describe_op(page, &profile->ops[gap->before], before, sizeof(before), 60);
 	page_describe_op(page, &profile->ops[gap->after], after, sizeof(after), 60);

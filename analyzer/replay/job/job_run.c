@@ -34,7 +34,7 @@ static double sm_share_of(const struct job_run *run, size_t op)
 {
 	const struct profile *profile = run->model->profile;
 	const struct profile_op *item = &profile->ops[op];
-	uint32_t sm_count = profile->devices[item->device].sm_count;
+	uint32_t sm_count = profile->devices[profile_op_device(profile, item)].sm_count;
 	const uint32_t *grid;
 
 	if (run->communication.works[op] != WORK_KERNEL || item->kind != OP_KERNEL || !sm_count)
@@ -56,7 +56,7 @@ static int add_ops(struct job_run *run, bool shares_sms)
 			       &(struct task){.length_ns = (double)(op->end_ns - op->start_ns),
 					      .from_ns = (double)(op->start_ns - run->origin_ns),
 					      .sm_share = shares_sms ? sm_share_of(run, i) : 0,
-					      .device = op->device,
+					      .device = profile_op_device(profile, op),
 					      .meeting = TASK_NONE,
 					      .kind = kind_of(run, i)},
 			       &index);
@@ -263,7 +263,7 @@ static int need_before(struct job_run *run, uint32_t op, bool is_node)
 {
 	const struct model *model = run->model;
 	const struct profile_op *ops = model->profile->ops;
-	uint32_t predecessor = model->predecessor[op], cross = model_cross_stream(model, op);
+	uint32_t predecessor = model_predecessor(model, op), cross = model_cross_stream(model, op);
 	int rc = 0;
 
 	if (predecessor != PROFILE_NONE)
@@ -302,13 +302,14 @@ static int need_ops(struct job_run *run)
 	for (size_t i = 0; i < run->model->profile->op_count; i++)
 		run->tasks.items[i].rest_ns = INFINITY;
 	for (size_t i = 0; rc == 0 && i < run->model->profile->call_count; i++)
-		for (uint32_t j = submissions->first[i]; rc == 0 && j < submissions->first[i + 1];
-		     j++) {
-			uint32_t first = submissions_op(submissions, submissions->first[i]);
+		for (uint32_t j = submissions_first(submissions, i);
+		     rc == 0 && j < submissions_first(submissions, i + 1); j++) {
+			uint32_t first =
+				submissions_op(submissions, submissions_first(submissions, i));
 			uint32_t op = submissions_op(submissions, j);
 
-			rc = j == submissions->first[i] ? need_first(run, i, op)
-							: need_node(run, first, op);
+			rc = j == submissions_first(submissions, i) ? need_first(run, i, op)
+								    : need_node(run, first, op);
 		}
 	return rc;
 }
@@ -322,7 +323,8 @@ static int need_rest(struct job_run *run)
 	for (uint32_t i = 0; rc == 0 && i < profile->op_count; i++) {
 		const struct profile_op *op = &profile->ops[i];
 
-		if (op->call == PROFILE_NONE && i > profile->devices[op->device].first_op)
+		if (op->call == PROFILE_NONE &&
+		    i > profile->devices[profile_op_device(profile, op)].first_op)
 			rc = need(run, i, i - 1, true, profile->ops[i - 1].start_ns,
 				  op->start_ns - profile->ops[i - 1].start_ns);
 		if (isinf(run->tasks.items[i].rest_ns))

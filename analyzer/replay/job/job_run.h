@@ -38,7 +38,8 @@ static inline uint32_t job_run_task_of_call(const struct job_run *run, size_t ca
 /* A number for each GPU of each process. */
 static inline uint32_t job_run_rank_of(const struct profile *profile, const struct profile_op *op)
 {
-	return (uint32_t)(profile_op_process(profile, op) * profile->device_count + op->device);
+	return (uint32_t)(profile_op_process(profile, op) * profile->device_count +
+			  profile_op_device(profile, op));
 }
 
 #endif

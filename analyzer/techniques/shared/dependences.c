@@ -75,8 +75,8 @@ bool dependences_reach_host(const struct accesses *accesses, const struct model 
 {
 	const struct submissions *submissions = &model->submissions;
 
-	for (uint32_t i = submissions->first[call]; accesses && i < submissions->first[call + 1];
-	     i++) {
+	for (uint32_t i = submissions_first(submissions, call);
+	     accesses && i < submissions_first(submissions, call + 1); i++) {
 		uint32_t list = accesses->of_op[submissions_op(submissions, i)];
 
 		if (list != PROFILE_NONE &&
@@ -96,8 +96,8 @@ struct submitted {
 
 static struct submitted submitted_by(const struct model *model, size_t first, size_t end)
 {
-	return (struct submitted){model, model->submissions.first[first],
-				  model->submissions.first[end]};
+	return (struct submitted){model, submissions_first(&model->submissions, first),
+				  submissions_first(&model->submissions, end)};
 }
 
 /* Where a copy goes nobody recorded. */

@@ -33,10 +33,10 @@ struct submitted {
 static struct submitted submitted_in(const struct model *model, const struct loop *loop,
 				     size_t iteration)
 {
-	const uint32_t *first = model->submissions.first;
+	const struct submissions *submissions = &model->submissions;
 
-	return (struct submitted){first[loop->iterations[iteration]],
-				  first[loop->iterations[iteration + 1]]};
+	return (struct submitted){submissions_first(submissions, loop->iterations[iteration]),
+				  submissions_first(submissions, loop->iterations[iteration + 1])};
 }
 
 static bool are_alike(const struct model *model, struct submitted left, struct submitted right)

@@ -109,8 +109,8 @@ static int add_places(struct application *application, const bool *was_changed)
 		       last = 0;
 
 		for (size_t j = thread->first_call; j < end_call; j++)
-			for (uint32_t k = model->submissions.first[j];
-			     k < model->submissions.first[j + 1]; k++) {
+			for (uint32_t k = submissions_first(&model->submissions, j);
+			     k < submissions_first(&model->submissions, j + 1); k++) {
 				uint32_t op = submissions_op(&model->submissions, k);
 
 				if (application->change.op_ns[op] && !was_changed[op]) {

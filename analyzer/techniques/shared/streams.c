@@ -6,8 +6,8 @@ bool streams_are_many(const struct model *model, const struct loop *loop, bool o
 	uint32_t streams[STREAMS_LOOKED_AT];
 	size_t end = loop->first_call + loop->call_count, found = 0;
 
-	for (uint32_t i = model->submissions.first[loop->first_call];
-	     i < model->submissions.first[end] && found < stream_count; i++) {
+	for (uint32_t i = submissions_first(&model->submissions, loop->first_call);
+	     i < submissions_first(&model->submissions, end) && found < stream_count; i++) {
 		const struct profile_op *op =
 			&model->profile->ops[submissions_op(&model->submissions, i)];
 		size_t j = 0;
