@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/report.h"
 #include "base/distribution.h"
@@ -49,6 +50,15 @@ void value_free(struct value *value)
 	value->owned = NULL;
 }
 
+/* In a structure that is packed it lies anywhere. */
+static int64_t integer_at(const void *field)
+{
+	int64_t integer;
+
+	memcpy(&integer, field, sizeof(integer));
+	return integer;
+}
+
 static struct value field_value(enum column_type type, const void *field)
 {
 	switch (type) {
@@ -61,7 +71,7 @@ static struct value field_value(enum column_type type, const void *field)
 	case COLUMN_U64:
 		return value_count(*(const uint64_t *)field);
 	case COLUMN_I64:
-		return value_integer(*(const int64_t *)field);
+		return value_integer(integer_at(field));
 	case COLUMN_REAL:
 		return value_real(*(const double *)field);
 	case COLUMN_DIMENSIONS:
@@ -108,8 +118,7 @@ struct value column_value(const struct column *column, struct row *row, const vo
 	if (column->get)
 		return column->get(row, from);
 	if (column->type == COLUMN_RELATIVE)
-		return relative_moment(row,
-				       *(const int64_t *)((const char *)from + column->offset));
+		return relative_moment(row, integer_at((const char *)from + column->offset));
 	value = field_value(column->type, (const char *)from + column->offset);
 	return is_in_bounds(&value, column->known) ? value : value_none();
 }
