@@ -3,7 +3,6 @@
 #include "cmd/selection.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <regex.h>
 #include <stdio.h>
@@ -13,7 +12,6 @@
 #include "analysis/time/occurrence.h"
 #include "base/format.h"
 #include "base/ns.h"
-#include "base/shell.h"
 #include "cmd/usage.h"
 #include "roofline/duration.h"
 #include "trace/profile_select.h"
@@ -178,46 +176,6 @@ bool selection_is_any(const struct selection *selection)
 bool selection_has_holes(const struct selection *selection)
 {
 	return selection->kernels || selection->stream;
-}
-
-/* ---- as options ---- */
-
-static void put_option(FILE *out, const char *option, const char *text)
-{
-	if (!text)
-		return;
-	fprintf(out, "--%s ", option);
-	shell_put_word(out, text);
-	fputc(' ', out);
-}
-
-static void put_moment(FILE *out, const char *option, const struct selection_moment *moment)
-{
-	if (moment->is_given && moment->is_count)
-		fprintf(out, "--%s %" PRIu64 " ", option, moment->count);
-	else if (moment->is_given)
-		fprintf(out, "--%s %" PRId64 "ns ", option, moment->ns);
-}
-
-char *selection_options(const struct selection *selection)
-{
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		return NULL;
-	put_option(out, "range", selection->range);
-	put_moment(out, "from", &selection->from);
-	put_moment(out, "to", &selection->to);
-	put_moment(out, "skip-first", &selection->skip);
-	put_option(out, "kernels", selection->kernels);
-	put_option(out, "stream", selection->stream);
-	put_option(out, "rank", selection->rank);
-	if (fclose(out) == 0)
-		return text;
-	free(text);
-	return NULL;
 }
 
 /* ---- the time ---- */

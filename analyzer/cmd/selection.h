@@ -47,4 +47,10 @@ int selection_apply(const struct selection *selection, struct profile *profile, 
  * out.  The caller frees. */
 char *selection_options(const struct selection *selection);
 
+/* The same for the name of a file, another one for every part: "range-run", "from-1ms+to-2ms"; "" where nothing was asked
+ * for.  What cannot stand in such a name is told apart by digits.  size: SELECTION_FILE_NAME_SIZE.  False when memory runs out. */
+bool selection_file_name(char *name, size_t size, const struct selection *selection);
+
+#define SELECTION_FILE_NAME_SIZE 96
+
 #endif
