@@ -432,6 +432,7 @@ static int write_settings(struct plane *plane, const struct scene *scene, const 
 static int tell_missing(const struct scene *scene, struct err *err)
 {
 	const struct profile *profile = scene->report->profile;
+	const char *options = scene->report->selection_options;
 
 	if (!profile->counter_count)
 		return err_set(
@@ -441,9 +442,9 @@ static int tell_missing(const struct scene *scene, struct err *err)
 			profile->path);
 	return err_set(
 		err, -ENODATA,
-		"no kernel that was counted has FLOPs; its bytes are in: rooflinectl report %s "
+		"no kernel that was counted has FLOPs; its bytes are in: rooflinectl report %s%s "
 		"--section roofline",
-		profile->path);
+		options ? options : "", profile->path);
 }
 
 int chart_roofline(const struct report *report, const struct chart_options *options,

@@ -221,7 +221,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case KEY_RANGE:
 		if (!*argument)
 			usage_fail(state, "--range: the name is missing");
-		options->range = argument;
+		options->range = selection_parse_range(options->range, argument, state);
 		return 0;
 	case KEY_CEILINGS:
 		options->ceilings_path = argument;

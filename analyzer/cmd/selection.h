@@ -32,6 +32,10 @@ extern const struct argp selection_argp, selection_choice_argp, selection_time_a
 /* Nanoseconds of "12ms", or of "12", which is of milliseconds; ends the program where it is neither. */
 int64_t selection_parse_time(const char *option, const char *text, const struct argp_state *state);
 
+/* The argument of --range, of which there is one at most: given is an earlier one or NULL. */
+const char *selection_parse_range(const char *given, const char *argument,
+				  const struct argp_state *state);
+
 bool selection_is_any(const struct selection *selection);
 
 /* Whether operations within the time were left out, so that idle time is not the program's. */

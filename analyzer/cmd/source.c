@@ -69,7 +69,7 @@ static error_t parse_range(int key, char *argument, struct argp_state *state)
 
 	if (key != KEY_RANGE)
 		return ARGP_ERR_UNKNOWN;
-	source->range = argument;
+	source->range = selection_parse_range(source->range, argument, state);
 	return 0;
 }
 
