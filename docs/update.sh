@@ -84,8 +84,7 @@ for document in README.md docs/*.md docs/*/*.md; do
 	plots "$document" | while read -r chart recording image options; do
 		mkdir -p "$(dirname "$image")"
 		# shellcheck disable=SC2086 # options are several words
-		rooflinectl plot "$recording" "$chart" $options -o "$scratch" >/dev/null
-		mv "$scratch/roofline-$chart.svg" "$image"
+		mv "$(rooflinectl plot "$recording" "$chart" $options -o "$scratch")" "$image"
 	done
 	drawings "$document" | while read -r script image; do
 		gnuplot -e "image = '$image'" "$script"

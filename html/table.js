@@ -108,9 +108,22 @@ class Table {
 		const attributes = {class: column.isNumber ? 'number' : column.isName ? 'name' : column.isText || String(text).length > 40 ? 'text' : null};
 		if (column.title)
 			attributes.title = column.title(row);
-		return element('td', attributes, column.before ? column.before(row) : null, text,
+		return element('td', attributes, column.before ? column.before(row) : null, column.isName ? breakable(cutInside(text)) : text,
 			column.bar ? shareBar(column.bar(row)) : null, column.after ? column.after(row) : null);
 	}
+}
+
+const LONGEST_NAME = 160; // in a table, where it is also shown by pointing at it
+
+// Names of kernels differ at their ends as often as at their beginnings.
+function cutInside(text) {
+	const half = LONGEST_NAME / 2, name = isMissing(text) ? '' : String(text);
+	return name.length > LONGEST_NAME ? `${name.slice(0, half)}...${name.slice(3 - half)}` : name;
+}
+
+// A line of a name ends behind a mark rather than within a word.
+function breakable(name) {
+	return name.split(/(?<=[_<,:])/).flatMap((part, index) => index ? [element('wbr', {}), part] : [part]);
 }
 
 function shareBar(share) {

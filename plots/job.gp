@@ -9,7 +9,7 @@ load plots.'/style.gp'
 
 load plots.'/legend.gp'
 row_height = is_text ? 1 : row_count > 8 ? 16 : 22
-top = is_text ? 2 : 96
+top = (is_text ? 2 : 96) + part_height
 bottom = top + (is_text ? 2 * row_count + 1 : row_end * row_height)
 legend_top = bottom + (is_text ? 2 : 64)
 note_lines = strlen(chart_note) > 0

@@ -10,7 +10,7 @@ stats bars using (text_width(stringcolumn(5))) nooutput name 'names'
 stats bars using (text_width(figures(stringcolumn(6), stringcolumn(7)))) nooutput name 'figures'
 shown = bar_count > 0 ? bar_count : 1
 row_height = is_text ? 1 : 32
-top = is_text ? 2 : 72
+top = (is_text ? 2 : 72) + part_height
 bottom = top + shown * row_height
 height = bottom + (is_text ? 1 : 20)
 left = is_text ? names_max + 2 : 24 + names_max + 1.5 * char_width

@@ -14,9 +14,11 @@ if (format eq 'pdf') { set terminal pdfcairo size width/100.,height/100. font fa
 if (is_text) {
 	set label 1 fit(chart_title, width - 1) at screen 0,at_y(0.5) noenhanced
 	set label 2 fit(chart_subtitle, width - 1) at screen 0,at_y(1.5) noenhanced
+	set label 3 fit(chart_part, width - 1) at screen 0,at_y(part_y) noenhanced
 } else {
 	set label 1 fit(chart_title, (width - 48) * 13 / 18. / bold) at screen at_x(24),at_y(24) left font title_font textcolor rgb text_color noenhanced
 	set label 2 fit(chart_subtitle, width - 48) at screen at_x(24),at_y(48) left textcolor rgb quiet_color noenhanced
+	set label 3 fit(chart_part, width - 48) at screen at_x(24),at_y(part_y) left textcolor rgb quiet_color noenhanced
 }
 
 do for [i = 1:legend_count] {

@@ -6,7 +6,7 @@
 
 load plots.'/style.gp'
 legend_count = 0
-top = is_text ? 2 : 72
+top = (is_text ? 2 : 72) + part_height
 bottom = top + plot_height
 note_top = bottom + (is_text ? 2 : 62)
 height = note_top + note_count * line_height + (is_text ? 1 : 14)

@@ -3,6 +3,7 @@
 # A chart loads this first and legend.gp to learn how many lines the legend
 # takes; then it sets height and legend_top and loads open.gp.  They read assignments made before it:
 #   plots, format, columns, has_color   where to draw (target.gp)
+#   chart_part                          what part of a recording, or nothing (target.gp)
 #   chart_title, chart_subtitle, legend_*     texts (NAME.gp of the recording)
 #
 # Lengths are in pixels of a picture 1200 wide, or in characters of a terminal;
@@ -61,6 +62,8 @@ grid_color = 0xE3E3E3
 char_width = is_text ? 1 : 6.5   # a space between texts
 line_height = is_text ? 1 : 20
 width = is_text ? columns : 1200
+part_height = strlen(chart_part) == 0 ? 0 : is_text ? 1 : 22   # of the line that says what part of a recording it is
+part_y = is_text ? 2.5 : 70
 height = 400                     # set by the chart before open.gp
 
 at_x(x) = x / real(width)

@@ -10,7 +10,7 @@ load plots.'/style.gp'
 
 load plots.'/legend.gp'
 row_height = is_text ? 1 : row_count > 16 ? 22 : 28
-top = is_text ? 2 : 70
+top = (is_text ? 2 : 70) + part_height
 bottom = top + (is_text ? row_count + 1 : row_end * row_height)
 legend_top = bottom + (is_text ? 2 : 58)
 note_lines = (strlen(chart_note) > 0) + (strlen(strip_note) > 0)

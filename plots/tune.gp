@@ -6,7 +6,7 @@ load plots.'/style.gp'
 
 load plots.'/legend.gp'
 legend_is_hatched = 0
-top = is_text ? 2 : 72
+top = (is_text ? 2 : 72) + part_height
 bottom = top + (is_text ? 18 : 360)
 legend_top = bottom + (is_text ? 2 : 58)
 height = legend_top + legend_lines * line_height + (is_text ? 1 : 12)

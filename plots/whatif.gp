@@ -11,11 +11,12 @@ load plots.'/style.gp'
 
 load plots.'/legend.gp'
 row_height = is_text ? 1 : row_end > 24 ? 22 : 28
-top = is_text ? 2 : 70
+top = (is_text ? 2 : 70) + part_height
 bottom = top + row_end * row_height + is_text
 runs_top = bottom + (is_text ? 2 : 88)
 run_height = is_text ? 1 : 22
-legend_top = row_end > 0 ? runs_top + 2 * run_height + (is_text ? 1 : 18) : (is_text ? 1 : 42) + reason_count * line_height
+if (row_end == 0) { part_y = is_text ? 1.5 : 48 }   # reasons stand in place of the second title
+legend_top = row_end > 0 ? runs_top + 2 * run_height + (is_text ? 1 : 18) : (is_text ? 1 : 42) + part_height + reason_count * line_height
 note_lines = row_end > 0 ? (strlen(chart_note) > 0) + (strlen(height_note) > 0) : 0
 height = legend_top + (legend_lines + note_lines) * line_height + (is_text ? 1 : 12)
 left = row_end == 0 ? 0 : is_text ? label_width + 2 : 24 + label_width + 1.5 * char_width
@@ -25,7 +26,7 @@ load plots.'/open.gp'
 if (row_end == 0) {
 	do for [i = 1:reason_count] {
 		reason_text = fit(reason[i], is_text ? width - 1 : width - 48)
-		set label 400+i reason_text at screen at_x(is_text ? 0 : 24),at_y((is_text ? 0.5 : 28) + i * line_height) left textcolor rgb quiet_color noenhanced
+		set label 400+i reason_text at screen at_x(is_text ? 0 : 24),at_y((is_text ? 0.5 : 28) + part_height + i * line_height) left textcolor rgb quiet_color noenhanced
 	}
 	unset xtics
 	unset ytics

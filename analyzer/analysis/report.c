@@ -234,7 +234,9 @@ void report_free(struct report *report)
 		free(report->not_visible[i]);
 	free(report->not_visible);
 	free(report->selection);
+	free(report->part);
 	free(report->selection_options);
+	free(report->choice_options);
 	free(report->chosen_range);
 	report_free(report->sampled);
 	graph_join_free(report->graph_join);

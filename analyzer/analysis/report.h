@@ -59,7 +59,9 @@ struct report {
 	struct advice
 		*advice; /* advice/advice.h, filled in by cmd/; NULL when it was not requested */
 	char *selection; /* owned; what part of the recording the profile is, NULL: all of it */
+	char *part; /* owned; the same in few words, for the head of a chart: "301 of 604 operations, by --range run" */
 	char *selection_options; /* owned; as words of a shell with a space behind each: "--range run "; NULL: all of it */
+	char *choice_options; /* owned; those of them that are no time, for a command that is given another: "--stream 7 "; NULL: none */
 	char *chosen_range; /* owned; "run", where --range is all that chose the part; else NULL */
 	char **not_visible; /* sentences: what CUPTI could not see in this recording */
 	size_t not_visible_count;

@@ -11,7 +11,7 @@
 #define MOST_POINTS 24
 #define LARGEST_RADIUS 16.0
 #define LEAST_RADIUS 4.0
-#define NAME_LIMIT 26
+#define LABEL_SIZE (POINT_LABEL_SIZE + 64)
 
 struct scene {
 	const struct report *report;
@@ -127,26 +127,46 @@ static void put_points(struct plane *plane, const struct scene *scene)
 	}
 }
 
+static void describe(char text[LABEL_SIZE], const struct scene *scene,
+		     const struct atomics_kernel *kernel, enum kernel_label width)
+{
+	const char *name = kernel_label(scene->report->profile->kernel_labels, kernel->name, width);
+
+	if (kernel->hottest_share >= 0)
+		snprintf(text, LABEL_SIZE, "%s %.0f%%%s", name, 100 * kernel->hottest_share,
+			 kernel->is_bottleneck ? ": bottleneck" : "");
+	else
+		snprintf(text, LABEL_SIZE, "%s", name);
+}
+
+/* In as many columns as there is room for. */
+static bool put_beside(struct plane *plane, const struct scene *scene,
+		       const struct atomics_kernel *kernel)
+{
+	char text[LABEL_SIZE];
+
+	for (enum kernel_label width = LABEL_COUNT; width-- > 0;) {
+		describe(text, scene, kernel, width);
+		if (plane_put_beside(plane, kernel->unit_cycles, kernel->duration_ns,
+				     radius_of(scene, kernel) + 4, text))
+			return true;
+	}
+	return false;
+}
+
 static void put_label(struct plane *plane, const struct scene *scene,
 		      const struct atomics_kernel *kernel, size_t number)
 {
-	const char *name =
-		kernel_label(scene->report->profile->kernel_labels, kernel->name, LABEL_NARROW);
-	char text[4 * NAME_LIMIT + 64], note[4 * NAME_LIMIT + 96];
-	double radius = radius_of(scene, kernel) + 4;
+	char text[LABEL_SIZE], note[LABEL_SIZE + 32];
 
-	if (kernel->hottest_share >= 0)
-		snprintf(text, sizeof(text), "%s %.0f%%%s", name, 100 * kernel->hottest_share,
-			 kernel->is_bottleneck ? ": bottleneck" : "");
-	else
-		snprintf(text, sizeof(text), "%s", name);
-	if (!plane->is_text &&
-	    plane_put_beside(plane, kernel->unit_cycles, kernel->duration_ns, radius, text))
+	if (!plane->is_text && put_beside(plane, scene, kernel))
 		return;
+	describe(text, scene, kernel, plane->is_text ? LABEL_NARROW : LABEL_WIDE);
 	if (plane->is_text) {
 		snprintf(note, sizeof(note), "%c %s", (char)('A' + (int)number - 1), text);
 	} else {
-		plane_put_number(plane, kernel->unit_cycles, kernel->duration_ns, radius, number);
+		plane_put_number(plane, kernel->unit_cycles, kernel->duration_ns,
+				 radius_of(scene, kernel) + 4, number);
 		snprintf(note, sizeof(note), "%zu: %s", number, text);
 	}
 	plane_note(plane, plane->note_count == 0, note);

@@ -100,14 +100,14 @@ static void set_titles(struct chart_file *file, const struct report *report)
 	const struct kernel_statistics *first = statistics->kernels;
 	int64_t whole_ns = total_ns(statistics, 0);
 	uint64_t run_count = 0;
-	char text[256];
+	char text[512];
 
 	for (size_t i = 0; i < statistics->kernel_count; i++)
 		run_count += first[i].time.count;
 	snprintf(text, sizeof(text), "%s of kernel time, %s in %s",
 		 format_ns((double)whole_ns).text,
 		 format_percent((double)first->time.total_ns, (double)whole_ns).text,
-		 kernel_label(report->profile->kernel_labels, first->name, LABEL_MEDIUM));
+		 kernel_label(report->profile->kernel_labels, first->name, LABEL_WIDE));
 	chart_set_text(file, "chart_title", text);
 	snprintf(text, sizeof(text), "%s runs of %zu kernel%s; runs x median, 99th percentile",
 		 format_count(run_count).text, statistics->kernel_count,
@@ -136,8 +136,11 @@ int chart_kernels(const struct report *report, const struct chart_options *optio
 
 	if (!statistics->kernel_count)
 		return err_set(err, -ENODATA, "no kernel of %s ran", report->profile->path);
-	rc = write_bars(report, options->text_columns ? LABEL_NARROW : LABEL_MEDIUM, unit->ns,
-			folder, err);
+	rc = write_bars(report,
+			options->text_columns
+				? kernel_label_within((size_t)options->text_columns / 3)
+				: LABEL_WIDE,
+			unit->ns, folder, err);
 
 	if (rc < 0)
 		return rc;

@@ -15,8 +15,7 @@
 	0.02 /* of the most idle time after a kernel: those below go without a name */
 #define LARGEST_RADIUS 18.0
 #define LEAST_RADIUS 4.0
-#define NAME_LIMIT 26
-#define NAME_SIZE (4 * NAME_LIMIT + 1) /* UTF-8 */
+#define LABEL_SIZE (POINT_LABEL_SIZE + 64)
 
 struct scene {
 	const struct report *report;
@@ -171,32 +170,39 @@ static void put_points(struct plane *plane, const struct scene *scene)
 	plane_take_mark(plane, all->duration_ns, all->busy_share, PLANE_DIAMOND_RADIUS);
 }
 
-static void point_short_name(char name[NAME_SIZE], const struct scene *scene,
-			     const struct roofline_point *point)
+static void describe(char text[LABEL_SIZE], const struct scene *scene,
+		     const struct roofline_point *point, enum kernel_label width)
 {
-	char whole[4096];
+	char name[POINT_LABEL_SIZE];
 
-	point_name(whole, sizeof(whole), scene->report, point);
-	if (point_kind(scene->report, point) == POINT_KERNEL)
-		format_text(name, NAME_SIZE,
-			    kernel_label(scene->report->profile->kernel_labels, point->name,
-					 LABEL_NARROW),
-			    NAME_LIMIT);
-	else
-		format_text(name, NAME_SIZE, whole, NAME_LIMIT);
+	point_label(name, scene->report, point, width);
+	snprintf(text, LABEL_SIZE, "%s, %s idle", name, format_ns(point->launch.lost_ns).text);
+}
+
+/* In as many columns as there is room for. */
+static bool put_beside(struct plane *plane, const struct scene *scene,
+		       const struct roofline_point *point)
+{
+	char text[LABEL_SIZE];
+
+	for (enum kernel_label width = LABEL_COUNT; width-- > 0;) {
+		describe(text, scene, point, width);
+		if (plane_put_beside(plane, point->launch.duration_ns, point->launch.busy_share,
+				     radius_of(scene, point), text))
+			return true;
+	}
+	return false;
 }
 
 static void put_label(struct plane *plane, const struct scene *scene,
 		      const struct roofline_point *point, size_t number)
 {
 	const struct roofline_launch *launch = &point->launch;
-	char name[NAME_SIZE], text[NAME_SIZE + 64], note[NAME_SIZE + 96];
+	char text[LABEL_SIZE], note[LABEL_SIZE + 32];
 
-	point_short_name(name, scene, point);
-	snprintf(text, sizeof(text), "%s, %s idle", name, format_ns(launch->lost_ns).text);
-	if (!plane->is_text && plane_put_beside(plane, launch->duration_ns, launch->busy_share,
-						radius_of(scene, point), text))
+	if (!plane->is_text && put_beside(plane, scene, point))
 		return;
+	describe(text, scene, point, plane->is_text ? LABEL_NARROW : LABEL_WIDE);
 	if (plane->is_text) {
 		snprintf(note, sizeof(note), "%c %s", (char)('A' + (int)number - 1), text);
 	} else {
@@ -247,7 +253,7 @@ static void set_titles(struct chart_file *file, const struct scene *scene)
 		profile_is_nvidias(scene->report->profile)
 			? "what launch overhead allows is not measured: rooflinectl ceilings"
 			: "what launch overhead allows is not measured";
-	char text[640], name[NAME_SIZE];
+	char text[640], name[POINT_LABEL_SIZE];
 
 	snprintf(text, sizeof(text), "kernels of %s run for %s of the time",
 		 format_ns(all->duration_ns).text, format_percent(all->busy_share, 1).text);
@@ -255,7 +261,7 @@ static void set_titles(struct chart_file *file, const struct scene *scene)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text),
 			 ", launch overhead allows %s", format_percent(all->roof_share, 1).text);
 	chart_set_text(file, "chart_title", text);
-	point_short_name(name, scene, scene->shown[0]);
+	point_label(name, scene->report, scene->shown[0], LABEL_WIDE);
 	snprintf(text, sizeof(text), "most idle time after %s, %s; %s", name,
 		 format_ns(scene->shown[0]->launch.lost_ns).text,
 		 scene->roofline->launch_period_ns > 0 ? (note ? note : "") : unknown);

@@ -12,7 +12,7 @@
 #define LEAST_APART 8.0 /* pixels: a mark at L2 nearer than that to the one at DRAM is left out */
 #define LARGEST_RADIUS 15.0
 #define LEAST_RADIUS 4.0
-#define NAME_LIMIT 26
+#define LABEL_SIZE (POINT_LABEL_SIZE + 32)
 #define NOTE_LIMIT 140 /* of a line below the title */
 
 /* What is drawn: the points that have a place, most time first. */
@@ -276,27 +276,14 @@ static void put_points(struct plane *plane, struct scene *scene)
 
 /* ---- labels and notes ---- */
 
-static void short_name(char *buffer, size_t size, const struct scene *scene,
-		       const struct roofline_point *point)
-{
-	char name[4096];
-
-	point_name(name, sizeof(name), scene->report, point);
-	if (point_kind(scene->report, point) == POINT_KERNEL)
-		snprintf(buffer, size, "%s",
-			 kernel_label(scene->report->profile->kernel_labels, point->name,
-				      LABEL_NARROW));
-	else
-		format_text(buffer, size, name, NAME_LIMIT);
-}
-
 /* "triad 78%": of the roof that binds. */
-static void describe(char *buffer, size_t size, const struct scene *scene,
-		     const struct roofline_point *point)
+static void describe(char buffer[LABEL_SIZE], const struct scene *scene,
+		     const struct roofline_point *point, enum kernel_label width)
 {
-	char name[4 * NAME_LIMIT + 1];
+	const size_t size = LABEL_SIZE;
+	char name[POINT_LABEL_SIZE];
 
-	short_name(name, sizeof(name), scene, point);
+	point_label(name, scene->report, point, width);
 	if (point->is_wrong)
 		snprintf(buffer, size, "%s: WRONG DATA", name);
 	else if (point->binding != ROOF_NONE && point->binding_share < 0.01)
@@ -307,15 +294,30 @@ static void describe(char *buffer, size_t size, const struct scene *scene,
 		snprintf(buffer, size, "%s", name);
 }
 
+/* In as many columns as there is room for. */
+static bool put_beside(struct plane *plane, const struct scene *scene,
+		       const struct roofline_point *point)
+{
+	char text[LABEL_SIZE];
+
+	for (enum kernel_label width = LABEL_COUNT; width-- > 0;) {
+		describe(text, scene, point, width);
+		if (plane_put_beside(plane, point->intensity[ROOF_dram], point->flop_per_s,
+				     radius_of(scene, point), text))
+			return true;
+	}
+	return false;
+}
+
 static void put_label(struct plane *plane, const struct scene *scene,
 		      const struct roofline_point *point, size_t number)
 {
 	double x = point->intensity[ROOF_dram], radius = radius_of(scene, point);
-	char text[4 * NAME_LIMIT + 32], note[4 * NAME_LIMIT + 64];
+	char text[LABEL_SIZE], note[LABEL_SIZE + 32];
 
-	describe(text, sizeof(text), scene, point);
-	if (!plane->is_text && plane_put_beside(plane, x, point->flop_per_s, radius, text))
+	if (!plane->is_text && put_beside(plane, scene, point))
 		return;
+	describe(text, scene, point, plane->is_text ? LABEL_NARROW : LABEL_WIDE);
 	if (plane->is_text) {
 		snprintf(note, sizeof(note), "%c %s", letter_of(number - 1), text);
 	} else {
@@ -359,7 +361,7 @@ static void note_absent(struct plane *plane, const struct scene *scene)
 {
 	const struct roofline *roofline = scene->roofline;
 	size_t uncounted_count = 0, noted = 0;
-	char text[256], name[4 * NAME_LIMIT + 1];
+	char text[LABEL_SIZE + 160], name[POINT_LABEL_SIZE];
 
 	for (size_t i = 0; i < roofline->kernel_count; i++) {
 		const struct roofline_point *point = &roofline->kernels[i];
@@ -369,7 +371,7 @@ static void note_absent(struct plane *plane, const struct scene *scene)
 		if (!point->has_flops || point->flops > 0 || dram->state != ROOFLINE_KNOWN ||
 		    noted == 6)
 			continue;
-		short_name(name, sizeof(name), scene, point);
+		point_label(name, scene->report, point, plane->is_text ? LABEL_NARROW : LABEL_WIDE);
 		snprintf(text, sizeof(text), "%s%s %s%s%s", noted ? "" : "No FLOPs: ", name,
 			 format_rate(dram->per_s).text, dram->share > 0 ? ", of DRAM's roof " : "",
 			 dram->share > 0 ? format_percent(dram->share, 1).text : "");
@@ -432,6 +434,7 @@ static int write_settings(struct plane *plane, const struct scene *scene, const 
 static int tell_missing(const struct scene *scene, struct err *err)
 {
 	const struct profile *profile = scene->report->profile;
+	const char *options = scene->report->selection_options;
 
 	if (!profile->counter_count && !profile_is_nvidias(profile))
 		return err_set(err, -ENODATA,
@@ -445,9 +448,9 @@ static int tell_missing(const struct scene *scene, struct err *err)
 			profile->path);
 	return err_set(
 		err, -ENODATA,
-		"no kernel that was counted has FLOPs; its bytes are in: rooflinectl report %s "
+		"no kernel that was counted has FLOPs; its bytes are in: rooflinectl report %s%s "
 		"--section roofline",
-		profile->path);
+		options ? options : "", profile->path);
 }
 
 int chart_roofline(const struct report *report, const struct chart_options *options,

@@ -42,6 +42,7 @@ static int write_target(const char *folder, const char *script, const struct gnu
 	chart_set_text(&file, "format", gnuplot_format_name(target->format));
 	chart_set_number(&file, "columns", target->columns);
 	chart_set_number(&file, "has_color", target->has_color);
+	chart_set_text(&file, "chart_part", target->part ? target->part : "");
 	text_width_set(&file);
 	return chart_file_close(&file, 0, err);
 }

@@ -26,6 +26,8 @@ struct gnuplot_target {
 	enum gnuplot_format format;
 	int columns;	/* width of the terminal, term only */
 	bool has_color; /* term only */
+	const char *
+		part; /* what part of a recording it is, in a line below the titles; NULL: all of it */
 };
 
 const char *gnuplot_format_name(enum gnuplot_format format);

@@ -71,6 +71,13 @@ static const char *values_of(const char *command, const struct usage_option *opt
 	return list ? list : choice_of(option, buffer, size);
 }
 
+/* Of an option whose values are no list: whether they are files.  Names of ranges, numbers and the like are completed by
+ * nothing, not by files that they cannot be. */
+static bool takes_files(const struct usage_option *option)
+{
+	return strstr(option->argument, "FILE") || strstr(option->argument, "DIR");
+}
+
 /* Has the command tell its options, which it then does not parse. */
 static void each_option(const struct command *command, usage_visitor visit)
 {
@@ -107,61 +114,82 @@ static void put_bash_values(void *context, const struct usage_option *option)
 	if (option->letter)
 		printf("%s%s:-%c", option->name ? " | " : "\t", command->name, option->letter);
 	if (*values)
-		printf(") words='%s' ;;\n", values + strspn(values, " "));
+		printf(") values='%s' ;;\n", values + strspn(values, " "));
 	else
-		printf(") words=FILES ;;\n");
+		printf(") values=%s ;;\n", takes_files(option) ? "FILES" : "NOTHING");
 }
 
-static void put_bash(void)
+static void put_function(void)
 {
 	const char *plain;
 
-	puts("# Completion of rooflinectl for bash, made by `rooflinectl completion bash`.\n"
-	     "_rooflinectl() {\n"
-	     "\tlocal current=$2 before=$3 command=${COMP_WORDS[1]} words= options= list=\n"
+	puts("_rooflinectl() {\n"
+	     "\tlocal current=$2 before=$3 first=1 command= values= flags= list=\n"
 	     "\tCOMPREPLY=()\n"
-	     "\tif [ \"$COMP_CWORD\" -eq 1 ]; then");
-	printf("\t\tCOMPREPLY=($(compgen -W 'help%s --help --version' -- \"$current\"))\n",
+	     "\t[ \"$current\" = -- ] && current=${COMP_WORDS[COMP_CWORD]} # zsh passes -- for nothing\n"
+	     "\t[ \"${COMP_WORDS[1]}\" = --no-pager ] && [ \"$COMP_CWORD\" -gt 1 ] && first=2\n"
+	     "\tcommand=${COMP_WORDS[first]}\n"
+	     "\tif [ \"$COMP_CWORD\" -eq \"$first\" ]; then");
+	printf("\t\tCOMPREPLY=($(compgen -W 'help%s --help --version --no-pager' -- \"$current\"))\n",
 	       COMMANDS(NAME));
-	puts("\t\treturn\n"
+	puts("\t\t_rooflinectl_no_files\n"
+	     "\t\treturn\n"
 	     "\tfi\n"
-	     "\t[[ \" ${COMP_WORDS[*]:0:COMP_CWORD} \" == *' -- '* ]] && return\n"
-	     "\tif [ \"$before\" = = ]; then before=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
-	     "\tif [ \"$current\" = = ]; then before=${COMP_WORDS[COMP_CWORD-1]} current=; fi\n"
+	     "\t[[ \" ${COMP_WORDS[*]:0:$COMP_CWORD} \" == *' -- '* ]] && return\n"
+	     "\tif [ \"$before\" = \"=\" ]; then before=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
+	     "\tif [ \"$current\" = \"=\" ]; then before=${COMP_WORDS[COMP_CWORD-1]} current=; fi\n"
 	     "\tcase $command:$before in");
 	for (int i = 0; i < COMMAND_COUNT; i++)
 		each_option(&commands[i], put_bash_values);
 	puts("\tesac\n"
 	     "\tcase $command in");
 	for (int i = 0; i < COMMAND_COUNT; i++) {
-		printf("\t%s) options='", commands[i].name);
+		printf("\t%s) flags='--no-pager", commands[i].name);
 		each_option(&commands[i], put_bash_option);
 		plain = list_of(commands[i].name, NULL);
 		printf("' list='%s' ;;\n", plain ? plain : "");
 	}
 	printf("\thelp) list='%s' ;;\n", list_of("help", NULL));
 	puts("\tesac\n"
-	     "\tif [ \"$words\" = FILES ]; then\n"
-	     "\t\treturn\n"
-	     "\telif [ -n \"$words\" ]; then\n"
+	     "\tif [ \"$values\" = FILES ]; then\n"
+	     "\t\t_rooflinectl_files\n"
+	     "\telif [ \"$values\" = NOTHING ]; then\n"
+	     "\t\t_rooflinectl_no_files\n"
+	     "\telif [ -n \"$values\" ]; then\n"
 	     "\t\tlocal begun=\n"
 	     "\t\t[[ $current == *,* ]] && begun=${current%,*},\n"
-	     "\t\tCOMPREPLY=($(compgen -P \"$begun\" -W \"$words\" -- \"${current##*,}\"))\n"
+	     "\t\tCOMPREPLY=($(compgen -P \"$begun\" -W \"$values\" -- \"${current##*,}\"))\n"
+	     "\t\t_rooflinectl_no_files\n"
 	     "\telif [[ $current == -* ]]; then\n"
-	     "\t\tCOMPREPLY=($(compgen -W \"$options\" -- \"$current\"))\n"
+	     "\t\tCOMPREPLY=($(compgen -W \"$flags\" -- \"$current\"))\n"
+	     "\t\t_rooflinectl_no_files\n"
 	     "\telif [ -n \"$list\" ]; then\n"
 	     "\t\tCOMPREPLY=($(compgen -W \"$list\" -- \"$current\") $(compgen -f -- \"$current\"))\n"
+	     "\telse\n"
+	     "\t\t_rooflinectl_files\n"
 	     "\tfi\n"
-	     "}\n"
-	     "complete -o default -o bashdefault -F _rooflinectl rooflinectl");
+	     "}");
+}
+
+/* Files are bash's own to complete where nothing else is; compopt says where there are none, and is not there in a test. */
+static void put_bash(void)
+{
+	puts("# Completion of rooflinectl for bash, made by `rooflinectl completion bash`.\n"
+	     "_rooflinectl_files() { return 0; }\n"
+	     "_rooflinectl_no_files() { compopt +o default +o bashdefault 2>/dev/null; return 0; }");
+	put_function();
+	puts("complete -o default -o bashdefault -F _rooflinectl rooflinectl");
 }
 
 static void put_zsh(void)
 {
 	puts("#compdef rooflinectl\n"
 	     "# Completion of rooflinectl for zsh, made by `rooflinectl completion zsh`: that of bash.\n"
-	     "autoload -U +X bashcompinit && bashcompinit");
-	put_bash();
+	     "autoload -U +X bashcompinit && bashcompinit\n"
+	     "_rooflinectl_files() { COMPREPLY=($(compgen -f -- \"$current\")); }\n"
+	     "_rooflinectl_no_files() { return 0; }");
+	put_function();
+	puts("complete -o filenames -F _rooflinectl rooflinectl");
 }
 
 /* ---- fish ---- */
@@ -189,7 +217,7 @@ static void put_fish_option(void *context, const struct usage_option *option)
 	if (option->letter)
 		printf(" -s %c", option->letter);
 	if (option->argument && !option->is_optional)
-		printf(" -r");
+		printf(*values || takes_files(option) ? " -r" : " -r -f");
 	if (*values) {
 		printf(" -f -a ");
 		put_quoted(values + strspn(values, " "));
@@ -201,7 +229,8 @@ static void put_fish_option(void *context, const struct usage_option *option)
 
 static void put_fish(void)
 {
-	puts("# Completion of rooflinectl for fish, made by `rooflinectl completion fish`.");
+	puts("# Completion of rooflinectl for fish, made by `rooflinectl completion fish`.\n"
+	     "complete -c rooflinectl -l no-pager -d 'Write without a pager'");
 	for (int i = 0; i < COMMAND_COUNT; i++) {
 		printf("complete -c rooflinectl -n __fish_use_subcommand -f -a %s -d ",
 		       commands[i].name);

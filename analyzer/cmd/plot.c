@@ -36,9 +36,10 @@ struct options {
 	struct pictures pictures;
 	bool has_window; /* --from or --to */
 	bool is_chosen[CHART_COUNT];
-	int chosen_count;
+	int chosen_count, drawn_count;
+	int missing_count; /* that were named and of which the recording holds nothing */
 	struct chosen_techniques chosen;
-	struct selection selection;
+	struct selection selection;   /* without the time */
 	struct chart_options chart;   /* refers to what follows */
 	struct occurrence occurrence; /* what range names */
 	struct scenario scenario;
@@ -52,11 +53,10 @@ static const struct argp_option option_table[] = {
 	 "folder for the pictures, made if missing (default: charts/NAME, of the recording)", 0},
 	{"format", KEY_FORMAT, "FORMAT", 0, "svg (default), png, pdf, or term: in the terminal", 0},
 	{"from", KEY_FROM, "TIME", 0,
-	 "timeline: begin so long after the first GPU operation, as in 12ms; a number is of milliseconds",
-	 0},
-	{"to", KEY_TO, "TIME", 0, "timeline: end there", 0},
+	 "begin so long after the first GPU operation, as in 12ms; a number is of milliseconds", 0},
+	{"to", KEY_TO, "TIME", 0, "end there", 0},
 	{"range", KEY_RANGE, "WHAT", 0,
-	 "timeline: zoom to an NVTX range or else a kernel of that name, or of which it is part; "
+	 "an NVTX range or else a kernel of that name, or of which it is part; "
 	 "NAME:N is the N-th of them; whatif: what changes in that NVTX range",
 	 0},
 	{"ceilings", KEY_CEILINGS, "FILE", 0,
@@ -114,7 +114,13 @@ static bool needs_job(const struct chart *chart)
 	return chart->write == chart_job;
 }
 
-/* Whether it was named, or all are drawn and it can be.  A time is asked of the timeline: the others are of all of it. */
+/* The charts that show a time out of the whole recording, with what runs around it; the others are of what ran in it alone. */
+static bool is_over_time(const struct chart *chart)
+{
+	return chart->write == chart_timeline || needs_job(chart) || needs_strategies(chart);
+}
+
+/* Whether it was named, or all are drawn and it can be.  A time is asked of the timeline where nothing is named. */
 static bool is_asked(const struct options *options, int chart)
 {
 	if (!options->chosen_count && (options->range || options->has_window))
@@ -158,6 +164,10 @@ static void check_strategies(const struct options *options, struct argp_state *s
 		usage_fail(
 			state,
 			"the chart whatif is about all that ran, not about --kernels or --stream");
+	if (options->is_chosen[whatif] && options->has_window)
+		usage_fail(state,
+			   "the chart whatif chooses iterations, not a time: --from and --to "
+			   "are for the others; an NVTX range is chosen by --range");
 	if (options->is_chosen[whatif])
 		technique_options_require(&options->chosen, state);
 	else if (options->chosen.count)
@@ -177,6 +187,9 @@ static void check_results(const struct options *options, struct argp_state *stat
 	if (options->chosen_count > 1)
 		usage_fail(state, "the chart tune is of a folder that tune wrote, all others of a "
 				  "recording: draw it alone");
+	if (options->range || options->has_window || selection_is_any(&options->selection))
+		usage_fail(state, "the chart tune is of no recording, so it has no part: leave out "
+				  "what chooses one");
 	if (!options->recording)
 		usage_fail(state, "the chart tune needs the folder that tune wrote: rooflinectl "
 				  "plot tune DIR");
@@ -193,7 +206,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		state->child_inputs[1] = &options->selection;
 		return 0;
 	case 'o':
-		options->pictures.folder = argument;
+		options->pictures.asked_folder = argument;
 		return 0;
 	case KEY_FORMAT:
 		options->pictures.format = parse_format(argument, state);
@@ -209,7 +222,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case KEY_RANGE:
 		if (!*argument)
 			usage_fail(state, "--range: the name is missing");
-		options->range = argument;
+		options->range = selection_parse_range(options->range, argument, state);
 		return 0;
 	case KEY_CEILINGS:
 		options->ceilings_path = argument;
@@ -308,55 +321,131 @@ static int predict(struct options *options, const struct report *report, struct 
 	return rc;
 }
 
-/* What is missing, of a chart that is not drawn.  That is a failure only where it was asked for by name. */
-static int tell_missing(const struct options *options, const struct chart *chart,
-			const struct err *why)
+/* ---- drawing ---- */
+
+/* A part that charts over time show among all else, and of which the others are alone. */
+static bool has_part(const struct options *options)
 {
-	fprintf(stderr, "rooflinectl plot: %s: not drawn: %s\n", chart->name, why->text);
-	return options->chosen_count ? 1 : 0;
+	return options->range || options->has_window;
 }
 
-/* Returns how many charts that were named could not be drawn for want of data, or a negative errno described in err. */
-static int draw_asked(struct options *options, const struct report *report, struct err *err)
+static struct selection part_of(const struct options *options)
 {
-	int missing = 0, drawn = 0;
+	struct selection part = options->selection;
 
-	for (int i = 0; i < CHART_COUNT; i++) {
-		struct err why = {""};
-		int rc;
+	part.range = options->range;
+	part.from = (struct selection_moment){.is_given = options->chart.from_ns > 0,
+					      .ns = options->chart.from_ns};
+	part.to = (struct selection_moment){.is_given = options->chart.to_ns >= 0,
+					    .ns = options->chart.to_ns};
+	return part;
+}
 
-		if (!is_asked(options, i))
-			continue;
-		rc = pictures_draw(&options->pictures, charts[i].name, charts[i].write, report,
-				   &options->chart, &why);
-		if (rc < 0 && rc != -ENODATA)
-			return err_set(err, rc, "%s", why.text);
-		drawn += rc == 0;
-		if (rc == -ENODATA && (options->chosen_count || !needs_job(&charts[i])))
-			missing += tell_missing(options, &charts[i], &why);
-	}
-	return drawn ? missing : 1;
+static int open_pictures(struct options *options, struct err *err)
+{
+	struct pictures *pictures = &options->pictures;
+	struct selection part = part_of(options);
+
+	pictures->part_name[0] = '-';
+	if (!selection_file_name(pictures->part_name + 1, SELECTION_FILE_NAME_SIZE, &part))
+		return err_set(err, -ENOMEM, "out of memory");
+	if (!pictures->part_name[1])
+		pictures->part_name[0] = '\0';
+	return pictures_open(pictures, options->recording, err);
+}
+
+/* What is missing, of a chart that is not drawn.  That is a failure only where it was asked for by name. */
+static void tell_missing(struct options *options, const struct chart *chart,
+			 const struct report *report, const struct err *why)
+{
+	const char *part = report ? report->part : NULL;
+
+	fprintf(stderr, "rooflinectl plot: %s: not drawn: %s%s%s%s\n", chart->name, why->text,
+		part ? " (of a part: " : "", part ? part : "", part ? ")" : "");
+	options->missing_count += options->chosen_count > 0;
+}
+
+static int draw_chart(struct options *options, const struct chart *chart,
+		      const struct report *report, struct err *err)
+{
+	struct err why = {""};
+	int rc = pictures_draw(&options->pictures, chart->name, chart->write, report,
+			       &options->chart, &why);
+
+	if (rc < 0 && rc != -ENODATA)
+		return err_set(err, rc, "%s", why.text);
+	options->drawn_count += rc == 0;
+	if (rc == -ENODATA && (options->chosen_count || !needs_job(chart)))
+		tell_missing(options, chart, report, &why);
+	return 0;
+}
+
+/* Where a part is asked for, charts over time are drawn of all that ran, and then the others of that part. */
+static bool is_in_turn(const struct options *options, int chart, bool is_time)
+{
+	return is_asked(options, chart) &&
+	       (!has_part(options) || is_over_time(&charts[chart]) == is_time);
+}
+
+static bool has_turn(const struct options *options, bool is_time)
+{
+	for (int i = 0; i < CHART_COUNT; i++)
+		if (is_in_turn(options, i, is_time))
+			return true;
+	return false;
+}
+
+static int draw_turn(struct options *options, bool is_time, const struct report *report,
+		     struct err *err)
+{
+	int rc = 0;
+
+	for (int i = 0; rc == 0 && i < CHART_COUNT; i++)
+		if (is_in_turn(options, i, is_time))
+			rc = draw_chart(options, &charts[i], report, err);
+	return rc;
+}
+
+static int plot_turn(struct options *options, bool is_time, struct err *err)
+{
+	struct selection selection = is_time ? options->selection : part_of(options);
+	static const struct report_needs everything = {0};
+	struct report *report = NULL;
+	int rc = source_build(&report, options->recording, &selection, &everything,
+			      options->ceilings_path, "rooflinectl plot", err);
+
+	if (rc == 0 && is_time && options->range)
+		rc = find_range(options, report, err);
+	if (rc == 0)
+		rc = check_ranges(&options->chosen, report->profile, err);
+	if (rc == 0 && is_time && options->chosen.count)
+		rc = predict(options, report, err);
+	if (rc == 0)
+		rc = open_pictures(options, err);
+	if (rc == 0)
+		rc = draw_turn(options, is_time, report, err);
+	side_by_side_free(&options->sides);
+	options->sides = (struct side_by_side){0};
+	options->chart.occurrence = NULL; /* its name is the profile's */
+	report_free(report);
+	return rc;
 }
 
 static int plot(struct options *options, struct err *err)
 {
-	struct report *report = NULL;
-	static const struct report_needs everything = {0};
-	int rc = source_build(&report, options->recording, &options->selection, &everything,
-			      options->ceilings_path, "rooflinectl plot", err);
+	bool has_time = has_turn(options, true),
+	     has_others = has_part(options) && has_turn(options, false);
+	int rc = 0;
 
-	if (rc == 0 && options->range)
-		rc = find_range(options, report, err);
-	if (rc == 0)
-		rc = check_ranges(&options->chosen, report->profile, err);
-	if (rc == 0 && options->chosen.count)
-		rc = predict(options, report, err);
-	if (rc == 0)
-		rc = pictures_open(&options->pictures, options->recording, err);
-	if (rc == 0)
-		rc = draw_asked(options, report, err);
-	side_by_side_free(&options->sides);
-	report_free(report);
+	if (has_time && has_others && !strcmp(options->recording, "-"))
+		return err_set(
+			err, -EDOM,
+			"-: a part is drawn by charts over time and by others in two turns, and "
+			"stdin is read once: draw them apart");
+	if (has_time)
+		rc = plot_turn(options, true, err);
+	if (rc == 0 && has_others)
+		rc = plot_turn(options, false, err);
 	return rc;
 }
 
@@ -372,7 +461,7 @@ static int plot_results(struct options *options, struct err *err)
 	if (rc == 0)
 		rc = pictures_open(&options->pictures, options->recording, err);
 	if (rc == 0)
-		rc = draw_asked(options, NULL, err);
+		rc = draw_turn(options, true, NULL, err);
 	options->chart.results = NULL;
 	tune_results_free(&results);
 	return rc;
@@ -402,5 +491,7 @@ int cmd_plot(int argc, char **argv)
 	rc = (is_of_results(&options) ? plot_results : plot)(&options, &err);
 	if (rc < 0)
 		fprintf(stderr, "%s: %s\n", argv[0], err.text);
-	return rc > 0 ? EXIT_FAILED : source_exit_code(rc);
+	if (rc == 0 && (options.missing_count || !options.drawn_count))
+		return EXIT_FAILED;
+	return source_exit_code(rc);
 }

@@ -84,38 +84,31 @@ static const char *name_of(char real[PATH_MAX], const char *recording)
 	return !strncmp(real, here, length) && real[length] == '/' ? real + length + 1 : real + 1;
 }
 
-static int choose_folder(struct pictures *pictures, const char *recording, struct err *err)
+static int make_folder(struct pictures *pictures, const char *recording, struct err *err)
 {
 	char real[PATH_MAX];
 	int rc;
 
-	if (pictures->folder)
-		return 0;
-	if ((size_t)snprintf(pictures->own_folder, sizeof(pictures->own_folder), "charts/%s",
-			     name_of(real, recording)) >= sizeof(pictures->own_folder))
+	if ((size_t)snprintf(pictures->folder, sizeof(pictures->folder), "%s%s",
+			     pictures->asked_folder ? pictures->asked_folder : "charts/",
+			     pictures->asked_folder ? "" : name_of(real, recording)) >=
+	    sizeof(pictures->folder))
 		return err_set(err, -ENAMETOOLONG,
 			       "%s: name too long for a folder of charts; choose one with -o DIR",
 			       recording);
-	pictures->folder = pictures->own_folder;
-	rc = path_make_parents(pictures->own_folder, 0);
+	rc = path_make_parents(pictures->folder, 1);
+	if (rc == 0 && mkdir(pictures->folder, 0777) < 0 && errno != EEXIST)
+		rc = -errno;
 	if (rc < 0)
 		return err_set(err, rc,
 			       "%s: cannot make the folder: %s; choose another with -o DIR",
-			       pictures->own_folder, strerror(-rc));
+			       pictures->folder, strerror(-rc));
 	return 0;
 }
 
 int pictures_open(struct pictures *pictures, const char *recording, struct err *err)
 {
-	int rc;
-
-	if (pictures->format == GNUPLOT_FORMAT_term)
-		return 0;
-	rc = choose_folder(pictures, recording, err);
-	if (rc < 0 || mkdir(pictures->folder, 0777) == 0 || errno == EEXIST)
-		return rc;
-	return err_set(err, -errno, "%s: cannot make the folder: %s", pictures->folder,
-		       strerror(errno));
+	return pictures->format == GNUPLOT_FORMAT_term ? 0 : make_folder(pictures, recording, err);
 }
 
 /* ---- drawing ---- */
@@ -130,10 +123,9 @@ static int end_picture(const char *path, int rc)
 	return rc;
 }
 
-static int draw_picture(const char *path, const char *chart, const struct pictures *pictures,
+static int draw_picture(const char *path, const char *chart, const struct gnuplot_target *target,
 			const char *columns, struct err *err)
 {
-	struct gnuplot_target target = {.format = pictures->format};
 	struct progress progress;
 	struct new_file file;
 	FILE *out;
@@ -143,7 +135,7 @@ static int draw_picture(const char *path, const char *chart, const struct pictur
 		return rc;
 	out = new_file_stream(&file, err);
 	progress_begin(&progress, "drawing");
-	rc = out ? gnuplot_draw(chart, columns, &target, out, err) : -ENOMEM;
+	rc = out ? gnuplot_draw(chart, columns, target, out, err) : -ENOMEM;
 	progress_end(&progress);
 	return end_picture(path, new_file_close(&file, rc, err));
 }
@@ -164,11 +156,9 @@ static void print_drawing(char *text)
 	}
 }
 
-static int draw_text(const char *chart, int text_columns, const char *columns, struct err *err)
+static int draw_text(const char *chart, const struct gnuplot_target *target, const char *columns,
+		     struct err *err)
 {
-	struct gnuplot_target target = {.format = GNUPLOT_FORMAT_term,
-					.columns = text_columns,
-					.has_color = terminal_has_color()};
 	struct memory_file file;
 	FILE *out = memory_file_open(&file);
 	char *text;
@@ -176,7 +166,7 @@ static int draw_text(const char *chart, int text_columns, const char *columns, s
 
 	if (!out)
 		return err_set(err, -ENOMEM, "out of memory for the chart");
-	rc = gnuplot_draw(chart, columns, &target, out, err);
+	rc = gnuplot_draw(chart, columns, target, out, err);
 	text = memory_file_close(&file);
 	if (rc == 0 && !text)
 		rc = err_set(err, -ENOMEM, "out of memory for the chart");
@@ -190,13 +180,18 @@ static int draw_text(const char *chart, int text_columns, const char *columns, s
 int pictures_draw(const struct pictures *pictures, const char *chart, chart_writer write,
 		  const struct report *report, const struct chart_options *options, struct err *err)
 {
+	bool is_text = pictures->format == GNUPLOT_FORMAT_term;
+	struct gnuplot_target target = {.format = pictures->format,
+					.columns = options->text_columns,
+					.has_color = is_text && terminal_has_color(),
+					.part = report ? report->part : NULL};
 	char columns[PATH_MAX] = "", path[PATH_MAX] = "";
 	struct progress progress;
 	int rc = 0;
 
-	if (pictures->format != GNUPLOT_FORMAT_term &&
-	    (size_t)snprintf(path, sizeof(path), "%s/roofline-%s.%s", pictures->folder, chart,
-			     gnuplot_format_name(pictures->format)) >= sizeof(path))
+	if (!is_text && (size_t)snprintf(path, sizeof(path), "%s/roofline-%s%s.%s",
+					 pictures->folder, chart, pictures->part_name,
+					 gnuplot_format_name(pictures->format)) >= sizeof(path))
 		return err_set(err, -ENAMETOOLONG, "%s: name too long", pictures->folder);
 	rc = temporary_make_work_folder(columns, sizeof(columns), err);
 	progress_begin(&progress, "drawing");
@@ -206,8 +201,8 @@ int pictures_draw(const struct pictures *pictures, const char *chart, chart_writ
 	if (rc == -ENODATA && path[0])
 		(void)end_picture(path, rc);
 	if (rc == 0)
-		rc = path[0] ? draw_picture(path, chart, pictures, columns, err)
-			     : draw_text(chart, options->text_columns, columns, err);
+		rc = path[0] ? draw_picture(path, chart, &target, columns, err)
+			     : draw_text(chart, &target, columns, err);
 	temporary_remove(columns);
 	return rc;
 }

@@ -8,11 +8,14 @@
 
 #include "charts/charts.h"
 #include "charts/gnuplot.h"
+#include "cmd/selection.h"
 
 struct pictures {
 	enum gnuplot_format format;
-	const char *folder; /* NULL until pictures_open: that of the recording */
-	char own_folder[PATH_MAX];
+	const char *asked_folder; /* NULL: that of the recording */
+	char folder[PATH_MAX];	  /* of pictures_open */
+	char part_name[SELECTION_FILE_NAME_SIZE +
+		       1]; /* what is added to the names of pictures: "-range-run", or nothing */
 };
 
 /* Makes the folder: without a choice charts/ and the recording's path, so that no recording's pictures take the place of

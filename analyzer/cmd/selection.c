@@ -3,7 +3,6 @@
 #include "cmd/selection.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <regex.h>
 #include <stdio.h>
@@ -13,10 +12,11 @@
 #include "analysis/time/occurrence.h"
 #include "base/format.h"
 #include "base/ns.h"
-#include "base/shell.h"
 #include "cmd/usage.h"
 #include "roofline/duration.h"
 #include "trace/profile_select.h"
+
+#define NAME_WIDTH 60 /* of an NVTX range in the sentence */
 
 enum { KEY_RANGE = 512, KEY_FROM, KEY_TO, KEY_SKIP, KEY_KERNELS, KEY_STREAM, KEY_RANK };
 
@@ -57,6 +57,15 @@ int64_t selection_parse_time(const char *option, const char *text, const struct 
 			   "not '%s'",
 			   option, text);
 	return llround(ms * 1e6);
+}
+
+const char *selection_parse_range(const char *given, const char *argument,
+				  const struct argp_state *state)
+{
+	if (given)
+		usage_fail(state, "--range is given twice, '%s' and '%s': one part at a time",
+			   given, argument);
+	return argument;
 }
 
 static struct selection_moment parse_time(const char *option, const char *text,
@@ -136,7 +145,7 @@ static error_t parse_time_option(int key, char *argument, struct argp_state *sta
 
 	switch (key) {
 	case KEY_RANGE:
-		selection->range = argument;
+		selection->range = selection_parse_range(selection->range, argument, state);
 		return 0;
 	case KEY_FROM:
 		selection->from = parse_time("from", argument, state);
@@ -180,46 +189,6 @@ bool selection_has_holes(const struct selection *selection)
 	return selection->kernels || selection->stream;
 }
 
-/* ---- as options ---- */
-
-static void put_option(FILE *out, const char *option, const char *text)
-{
-	if (!text)
-		return;
-	fprintf(out, "--%s ", option);
-	shell_put_word(out, text);
-	fputc(' ', out);
-}
-
-static void put_moment(FILE *out, const char *option, const struct selection_moment *moment)
-{
-	if (moment->is_given && moment->is_count)
-		fprintf(out, "--%s %" PRIu64 " ", option, moment->count);
-	else if (moment->is_given)
-		fprintf(out, "--%s %" PRId64 "ns ", option, moment->ns);
-}
-
-char *selection_options(const struct selection *selection)
-{
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		return NULL;
-	put_option(out, "range", selection->range);
-	put_moment(out, "from", &selection->from);
-	put_moment(out, "to", &selection->to);
-	put_moment(out, "skip-first", &selection->skip);
-	put_option(out, "kernels", selection->kernels);
-	put_option(out, "stream", selection->stream);
-	put_option(out, "rank", selection->rank);
-	if (fclose(out) == 0)
-		return text;
-	free(text);
-	return NULL;
-}
-
 /* ---- the time ---- */
 
 static int compare_ns(const void *left, const void *right)
@@ -244,11 +213,11 @@ static int nth_start_ns(int64_t *out, const struct profile *profile, uint64_t nu
 	return 0;
 }
 
-static int find_time(struct profile_part *part, const struct selection *selection,
-		     const struct profile *profile, struct err *err)
+static int find_time(struct profile_part *part, struct occurrence *occurrence,
+		     const struct selection *selection, const struct profile *profile,
+		     struct err *err)
 {
 	const struct profile_window *window = &profile->window;
-	struct occurrence occurrence;
 	int64_t first_ns = window->first_ns, skip_ns = INT64_MIN;
 	int rc;
 
@@ -270,11 +239,11 @@ static int find_time(struct profile_part *part, const struct selection *selectio
 		part->to_ns = min_ns(part->to_ns, first_ns + selection->to.ns);
 	if (!selection->range)
 		return 0;
-	rc = occurrence_find(&occurrence, profile, selection->range, err);
+	rc = occurrence_find(occurrence, profile, selection->range, err);
 	if (rc < 0)
 		return rc == -ENOMEM ? rc : -EDOM;
-	part->from_ns = max_ns(part->from_ns, occurrence.start_ns);
-	part->to_ns = min_ns(part->to_ns, occurrence.end_ns);
+	part->from_ns = max_ns(part->from_ns, occurrence->start_ns);
+	part->to_ns = min_ns(part->to_ns, occurrence->end_ns);
 	return 0;
 }
 
@@ -284,6 +253,7 @@ struct choice {
 	const struct selection *selection;
 	const struct profile *profile;
 	const struct profile_part *part;
+	struct occurrence occurrence;	 /* what --range names; else without a name */
 	bool *is_wanted_kernel;		 /* by kernel_names[]; NULL: all */
 	struct profile_outside *outside; /* by devices[] */
 	uint64_t stream;
@@ -363,21 +333,37 @@ static void describe(const struct selection *selection, char *text, size_t size)
 						 *parts[i].value ? " " : "", parts[i].value);
 }
 
-static char *sentence_of(const struct selection *selection, const struct profile_part *part,
-			 size_t kept, const struct profile *profile)
+/* " (iteration 7 of 198, in NVTX range 'warm-up')": numbers of iterations run across ranges. */
+static void describe_iteration(const struct occurrence *occurrence, char *text, size_t size)
 {
-	char asked[512], window[112] = "", *sentence = NULL;
+	char name[4 * NAME_WIDTH + 1];
+
+	text[0] = '\0';
+	if (!occurrence->is_iteration)
+		return;
+	format_text(name, sizeof(name), occurrence->within ? occurrence->within : "", NAME_WIDTH);
+	snprintf(text, size, " (%s %s of %s%s%s%s)", occurrence->name,
+		 format_count(occurrence->number).text, format_count(occurrence->count).text,
+		 occurrence->within ? ", in NVTX range '" : "", name,
+		 occurrence->within ? "'" : "");
+}
+
+static char *sentence_of(const struct choice *choice, size_t kept)
+{
+	const struct profile_part *part = choice->part;
+	char asked[512], window[112] = "", iteration[4 * NAME_WIDTH + 112], *sentence = NULL;
 	int64_t first_ns = part->first_ns, from_ns = max_ns(part->from_ns, first_ns) - first_ns;
 
-	describe(selection, asked, sizeof(asked));
+	describe(choice->selection, asked, sizeof(asked));
+	describe_iteration(&choice->occurrence, iteration, sizeof(iteration));
 	if (part->to_ns != INT64_MAX)
 		snprintf(window, sizeof(window), ", from %s to %s after the first",
 			 format_moment(from_ns).text, format_moment(part->to_ns - first_ns).text);
 	else if (part->from_ns != INT64_MIN)
 		snprintf(window, sizeof(window), ", from %s after the first to the end",
 			 format_moment(from_ns).text);
-	if (asprintf(&sentence, "%s of %s operations, by %s%s", format_count(kept).text,
-		     format_count(profile->op_count).text, asked, window) < 0)
+	if (asprintf(&sentence, "%s of %s operations, by %s%s%s", format_count(kept).text,
+		     format_count(choice->profile->op_count).text, asked, iteration, window) < 0)
 		return NULL;
 	return sentence;
 }
@@ -435,7 +421,7 @@ static int reduce(struct choice *choice, struct profile *profile, struct profile
 	part->keeps_op = keeps_op;
 	part->keeps_process = keeps_process;
 	part->outside = choice->outside;
-	*sentence = sentence_of(choice->selection, part, kept, profile);
+	*sentence = sentence_of(choice, kept);
 	if (!*sentence || profile_select(profile, part) < 0)
 		return err_set(err, -ENOMEM, "out of memory");
 	return 0;
@@ -461,7 +447,7 @@ int selection_apply(const struct selection *selection, struct profile *profile, 
 	keeps_process = calloc(profile->process_count + 1, sizeof(*keeps_process));
 	choice.outside = calloc(profile->device_count + 1, sizeof(*choice.outside));
 	if (keeps_op && keeps_process && choice.outside) {
-		rc = find_time(&part, selection, profile, err);
+		rc = find_time(&part, &choice.occurrence, selection, profile, err);
 	} else {
 		err_set(err, -ENOMEM, "out of memory");
 		rc = -ENOMEM;

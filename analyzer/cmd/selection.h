@@ -32,6 +32,10 @@ extern const struct argp selection_argp, selection_choice_argp, selection_time_a
 /* Nanoseconds of "12ms", or of "12", which is of milliseconds; ends the program where it is neither. */
 int64_t selection_parse_time(const char *option, const char *text, const struct argp_state *state);
 
+/* The argument of --range, of which there is one at most: given is an earlier one or NULL. */
+const char *selection_parse_range(const char *given, const char *argument,
+				  const struct argp_state *state);
+
 bool selection_is_any(const struct selection *selection);
 
 /* Whether operations within the time were left out, so that idle time is not the program's. */
@@ -46,5 +50,11 @@ int selection_apply(const struct selection *selection, struct profile *profile, 
 /* The options that choose it again, each followed by a space, as words of a shell: "--range run "; NULL when memory runs
  * out.  The caller frees. */
 char *selection_options(const struct selection *selection);
+
+/* The same for the name of a file, another one for every part: "range-run", "from-1ms+to-2ms"; "" where nothing was asked
+ * for.  What cannot stand in such a name is told apart by digits.  size: SELECTION_FILE_NAME_SIZE.  False when memory runs out. */
+bool selection_file_name(char *name, size_t size, const struct selection *selection);
+
+#define SELECTION_FILE_NAME_SIZE 96
 
 #endif

@@ -69,7 +69,7 @@ static error_t parse_range(int key, char *argument, struct argp_state *state)
 
 	if (key != KEY_RANGE)
 		return ARGP_ERR_UNKNOWN;
-	source->range = argument;
+	source->range = selection_parse_range(source->range, argument, state);
 	return 0;
 }
 
@@ -133,14 +133,22 @@ static int check_ranges(const struct source *source, const struct profile *profi
 
 /* ---- loading ---- */
 
-/* What the report is of: "301 of 604 operations, ...; all else is left out".  told: of the recording itself, or NULL. */
-static char *describe_part(const char *told, const char *chosen, bool has_holes)
+/* What the report is of: "301 of 604 operations, by --range run".  told: of the recording itself, or NULL. */
+static char *describe_part(const char *told, const char *chosen)
 {
 	char *text;
 
-	if (asprintf(&text, "%s%s%s%s; all else is left out of what follows%s",
-		     told ? "packed as a part: " : "", told ? told : "",
-		     told && chosen ? "; of this " : "", chosen ? chosen : "",
+	if (asprintf(&text, "%s%s%s%s", told ? "packed as a part: " : "", told ? told : "",
+		     told && chosen ? "; of this " : "", chosen ? chosen : "") < 0)
+		return NULL;
+	return text;
+}
+
+static char *describe_rest(const char *part, bool has_holes)
+{
+	char *text;
+
+	if (asprintf(&text, "%s; all else is left out of what follows%s", part,
 		     has_holes ? ": time in which only other operations ran counts as idle, and no "
 				 "advice is given"
 			       : "") < 0)
@@ -155,21 +163,26 @@ static int tell_part(struct report *report, const char *chosen, bool has_holes, 
 
 	if (!told && !chosen)
 		return 0;
-	report->selection = describe_part(told, chosen, has_holes);
+	report->part = describe_part(told, chosen);
+	report->selection = report->part ? describe_rest(report->part, has_holes) : NULL;
 	return report->selection ? 0 : err_set(err, -ENOMEM, "out of memory");
 }
 
 /* How the part is chosen again. */
 static int tell_options(struct report *report, const struct selection *selection, struct err *err)
 {
-	struct selection others = *selection;
+	struct selection others = *selection, choice = *selection;
 
 	others.range = NULL;
+	choice.range = NULL;
+	choice.from = choice.to = (struct selection_moment){0};
 	report->selection_options = selection_options(selection);
+	report->choice_options = selection_options(&choice);
 	if (selection->range && !selection_is_any(&others))
 		report->chosen_range = strdup(selection->range);
-	return report->selection_options && (report->chosen_range || !selection->range ||
-					     selection_is_any(&others))
+	return report->selection_options && report->choice_options &&
+			       (report->chosen_range || !selection->range ||
+				selection_is_any(&others))
 		       ? 0
 		       : err_set(err, -ENOMEM, "out of memory");
 }

@@ -83,7 +83,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		usage_init(state);
 		return 0;
 	case KEY_RANGE:
-		arguments->range = argument;
+		arguments->range = selection_parse_range(arguments->range, argument, state);
 		return 0;
 	case KEY_STRATEGY:
 		arguments->strategy = argument;

@@ -51,6 +51,19 @@ void point_name(char *buffer, size_t size, const struct report *report,
 	}
 }
 
+void point_label(char buffer[POINT_LABEL_SIZE], const struct report *report,
+		 const struct roofline_point *point, enum kernel_label width)
+{
+	char whole[4096];
+
+	point_name(whole, sizeof(whole), report, point);
+	if (point_kind(report, point) == POINT_KERNEL)
+		snprintf(buffer, POINT_LABEL_SIZE, "%s",
+			 kernel_label(report->profile->kernel_labels, point->name, width));
+	else
+		format_text(buffer, POINT_LABEL_SIZE, whole, kernel_label_columns(width));
+}
+
 const struct roofline_point *point_at(const struct report *report, size_t index)
 {
 	const struct roofline *roofline = report->roofline;

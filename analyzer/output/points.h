@@ -7,6 +7,8 @@
 #include "analysis/report.h"
 #include "base/format.h"
 
+#define POINT_LABEL_SIZE (4 * 60 + 1) /* UTF-8, of the widest */
+
 enum point_kind { POINT_APPLICATION, POINT_KERNEL, POINT_GRAPH };
 
 enum point_kind point_kind(const struct report *report, const struct roofline_point *point);
@@ -15,6 +17,10 @@ const char *point_kind_key(enum point_kind kind); /* "application", "kernel", "g
 /* A kernel's whole name, "graph 3", with its process where there are several, or "application". */
 void point_name(char *buffer, size_t size, const struct report *report,
 		const struct roofline_point *point);
+
+/* The same in few columns: of a kernel its label, as reports print it. */
+void point_label(char buffer[POINT_LABEL_SIZE], const struct report *report,
+		 const struct roofline_point *point, enum kernel_label width);
 
 /* Points are walked in one order everywhere: the application, kernels, graphs.  NULL at the end. */
 const struct roofline_point *point_at(const struct report *report, size_t index);

@@ -294,13 +294,15 @@ static void put_section(struct page *page, const struct section *section)
 /* Below a whole report: where the same can be clicked. */
 static void put_page_command(struct page *page)
 {
+	const char *options = page->report->selection_options;
 	char *path = shell_word(path_named(page->report->profile->path));
 
 	if (!path)
 		page->has_failed = true;
 	else
 		fprintf(page->out,
-			"\nAs a page for a browser:\n  rooflinectl report %s --html FILE\n", path);
+			"\nAs a page for a browser:\n  rooflinectl report %s%s --html FILE\n",
+			options ? options : "", path);
 	free(path);
 }
 

@@ -31,6 +31,57 @@ completed() {
 	[ -z "$(completed report --output x)" ] # bash's own: files
 }
 
+# offers_files WORD...: whether bash goes on with files for the last one
+offers_files() {
+	! bash -c '
+		source <("$0" completion bash)
+		compopt() { touch no_files; }
+		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+		rm -f no_files
+		_rooflinectl rooflinectl "${@: -1}" "${@: -2:1}"
+		[ -e no_files ]' "$ROOFLINECTL" rooflinectl "$@"
+}
+
+@test "bash completes --no-pager before and behind a command, and goes on behind it" {
+	[ "$(completed --no)" = --no-pager ]
+	[ "$(completed --no-pager repo)" = report ]
+	[ "$(completed --no-pager report --for)" = --format ]
+	[ "$(completed --no-pager report --format j)" = json ]
+	[ "$(completed plot --no-p)" = --no-pager ]
+	"$ROOFLINECTL" completion fish | grep -q -- "^complete -c rooflinectl -l no-pager "
+}
+
+@test "nothing is completed where a value is neither a file nor one of a list" {
+	for words in "report --sort" "report --range" "advise --range" "whatif --range" "plot --from" "report --kernels"; do
+		# shellcheck disable=SC2086
+		[ -z "$(completed $words a)" ]
+		# shellcheck disable=SC2086
+		! offers_files $words a || { echo "$words" && return 1; }
+		"$ROOFLINECTL" completion fish | grep -q -- "-n '__fish_seen_subcommand_from ${words% *}' -l ${words#* --} .*-r -f "
+	done
+	for words in "report" "report --html" "report --output" "record --ring"; do
+		# shellcheck disable=SC2086
+		offers_files $words a || { echo "$words" && return 1; }
+	done
+}
+
+@test "zsh completes what bash does" {
+	command -v zsh >/dev/null || skip "zsh is not installed"
+	touch afile
+	for line in "report --for=--format" "report --format j=json" "--no-pager rep=report" "plot timel=timeline" "report --html af=afile"; do
+		zsh -fc '
+			autoload -U +X bashcompinit && bashcompinit
+			compdef() { :; }
+			source <("$0" completion zsh)
+			emulate sh # as it calls what is written for bash
+			COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+			_rooflinectl rooflinectl "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
+			printf "%s\n" "${COMPREPLY[@]}"' "$ROOFLINECTL" rooflinectl ${line%=*} >offered # and zsh chooses those that begin so
+		grep -qx -- "${line#*=}" offered || { echo "$line" && return 1; }
+		[[ "$line" != *--format* ]] || run ! grep -q afile offered
+	done
+}
+
 @test "every option that help shows is completed, of every command" {
 	local command option
 	for command in $("$ROOFLINECTL" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do

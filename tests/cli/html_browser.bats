@@ -96,6 +96,19 @@ assert ($1), 'not so'"
 	END
 }
 
+@test "in a browser no two kernels of a table look alike: names wrap, and are not cut at their ends" {
+	"$ROOFLINECTL" report "$recordings/pytorch.compile" --html page.html
+	PYTHONPATH=$root/tests/tools python3 - <<-'END'
+		from browser import Browser
+		with Browser() as browser:
+		    browser.open("page.html")
+		    cut = browser.evaluate("[...document.querySelectorAll('td.name')].filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent).join('; ')")
+		    assert cut == "", cut
+		    names = browser.evaluate("[...document.querySelectorAll('#kernels td.name')].map((cell) => cell.innerText.trim())")
+		    assert len(names) == len(set(names)) == 12 and "vectorized_elementwise_kernel<4, FillFunctor<float>>" in names, names
+	END
+}
+
 @test "in a browser no name of a recording runs, and each is shown as it is" {
 	hostile_recording hostile
 	try_page hostile dark

@@ -78,7 +78,7 @@ assert abs(found / wanted - 1) < 0.1, (workload, found, wanted)' \
 	[[ "$output" != *picture* ]]
 	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
 	"$ROOFLINECTL" plot whatif --peer-copy --range run "$(of p2p_overlap.naive)" -o "$BATS_TEST_TMPDIR" >/dev/null
-	grep -q "no picture of a change of all ranks" "$BATS_TEST_TMPDIR/roofline-whatif.svg"
+	grep -q "no picture of a change of all ranks" "$BATS_TEST_TMPDIR/roofline-whatif-range-run.svg"
 }
 
 @test "what kernels of NVSHMEM do for themselves is told as not visible" {

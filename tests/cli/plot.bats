@@ -93,7 +93,7 @@ rooflinectl plot: atomics: not drawn: recording has no counters of atomics; reco
 
 @test "causes that share a hatching stay apart in gray, also those of kernels, and the page has the same hatchings" {
 	needs_gnuplot
-	gnuplot -e "format = 'svg'; columns = 80; text_ascii = 'a'; array advance[2]; plots = '$root/plots'" \
+	gnuplot -e "format = 'svg'; columns = 80; chart_part = ''; text_ascii = 'a'; array advance[2]; plots = '$root/plots'" \
 		-e "load '$root/plots/style.gp'" -e "print palette; print hatch" 2>colors.txt
 	python3 - "$root/html/colors.js" <<-'END'
 		import re, sys
@@ -241,8 +241,105 @@ for marks, figures in axes:
 	for part in --range=step:3 --from=3 --to=4ms; do
 		run "$ROOFLINECTL" plot "$part" -o "part$part"
 		[ "$status" -eq 0 ]
-		[ "$output" = "part$part/roofline-timeline.svg" ]
+		[[ "$output" == "part$part/roofline-timeline-"*.svg && -s "$output" ]]
+		[ "${#lines[@]}" -eq 1 ]
 	done
+}
+
+@test "charts that are not over time are drawn of the part that is asked for, as a report of it, and say so" {
+	needs_gnuplot
+	local graph_chain=$recordings/graph_chain.naive
+	run "$ROOFLINECTL" plot "$graph_chain" kernels gaps launch_roofline --range iteration:7 -f term
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"3 runs of 3 kernels;"*"idle in 3 gaps"* || "$output" == *"idle in 3 gaps"*"3 runs of 3 kernels;"* ]]
+	[ "$(grep -c '^3 of 604 operations, by --range iteration:7 (iteration 7 of 198, ' <<<"$output")" -eq 3 ]
+	for part in "--from 1ms --to 2ms" "--range run"; do
+		# shellcheck disable=SC2086
+		"$ROOFLINECTL" report "$graph_chain" $part -s kernels -f json >report.json
+		# shellcheck disable=SC2086
+		run "$ROOFLINECTL" plot "$graph_chain" kernels $part -f term
+		[[ "${lines[1]}" == "$(python3 -c "import json; print(sum(k['count'] for k in json.load(open('report.json'))['kernels']))") runs of "* ]]
+	done
+	"$ROOFLINECTL" plot "$graph_chain" gaps timeline --range run -o .
+	grep -qF "301 of 604 operations, by --range run, from 3.012208ms to 5.753689ms after the first" roofline-gaps-range-run.svg
+	run ! grep -qF "301 of 604 operations" roofline-timeline-range-run.svg # it shows what runs around it, too
+	"$ROOFLINECTL" plot "$graph_chain" gaps -o whole
+	run ! grep -qF "of 604 operations" whole/roofline-gaps.svg
+	run "$ROOFLINECTL" plot "$graph_chain" kernels --from 2.81ms --to 2.89ms
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"kernels: not drawn: no kernel of "*" (of a part: 0 of 604 operations, "* ]]
+	run "$ROOFLINECTL" plot "$graph_chain" timeline kernels --skip-first 600 --format term
+	[ "$(grep -c '^4 of 604 operations, by --skip-first, ' <<<"$output")" -eq 2 ]
+}
+
+# refused TEXT ARGUMENT...: wrong usage, in one line with that text
+refused() {
+	local text=$1
+	shift
+	run "$ROOFLINECTL" plot "$@"
+	[ "$status" -eq 2 ]
+	[ "${#lines[@]}" -eq 1 ]
+	[[ "$output" == "rooflinectl plot: "*"$text"* ]] || { echo "$output" && return 1; }
+}
+
+@test "a part of which a chart cannot be is refused in one line" {
+	refused "the chart whatif chooses iterations, not a time" recording whatif --overlap --from 1ms
+	refused "the chart tune is of no recording, so it has no part" tune . --range step
+	refused "the chart tune is of no recording, so it has no part" tune . --kernels saxpy
+	refused "no NVTX range and no kernel of recording is called 'stop'" recording kernels --range stop
+	refused "--range is given twice, 'step:1' and 'step:2'" recording kernels --range step:1 --range step:2
+	"$ROOFLINECTL" pack recording -o packed
+	run "$ROOFLINECTL" plot - timeline kernels --range step:1 <packed
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"stdin is read once: draw them apart" ]]
+	needs_gnuplot
+	run "$ROOFLINECTL" plot - kernels --range step:1 -o . <packed
+	[ "$output" = roofline-kernels-range-step.1.svg ]
+}
+
+@test "the picture of a part does not take the place of another's, nor of that of the whole, and has a name without surprises" {
+	needs_gnuplot
+	local graph_chain=$recordings/graph_chain.naive
+	for part in "" "--range=iteration:7" "--range=iteration:8" "--range=run" "--from=1ms --to=2ms" "--from=1ms" \
+		"--kernels=mix|shift" "--kernels=mix.shift|mix" "--stream=13" "--kernels=step_kernel.*(mix|shift|/../|scale|none|nothing|nobody|nowhere|never)"; do
+		# shellcheck disable=SC2086
+		"$ROOFLINECTL" plot "$graph_chain" kernels $part -o . >>paths
+	done
+	[ "$(sort -u paths | wc -l)" -eq 10 ]
+	[ "$(sed -n '1,6p;9p' paths | tr '\n' ' ')" = "roofline-kernels.svg roofline-kernels-range-iteration.7.svg \
+roofline-kernels-range-iteration.8.svg roofline-kernels-range-run.svg roofline-kernels-from-1ms+to-2ms.svg \
+roofline-kernels-from-1ms.svg roofline-kernels-stream-13.svg " ]
+	run ! grep -vE '^roofline-kernels[A-Za-z0-9_.+-]{0,90}[.]svg$' paths
+}
+
+@test "-o makes the folders above its own, and tells what to do where it cannot" {
+	needs_gnuplot
+	run "$ROOFLINECTL" plot recording kernels -o a/b/c
+	[ "$status" -eq 0 ]
+	[ "$output" = a/b/c/roofline-kernels.svg ]
+	run "$ROOFLINECTL" plot recording kernels -o "$PWD/d/e"
+	[ "$output" = "$PWD/d/e/roofline-kernels.svg" ]
+	touch file
+	run "$ROOFLINECTL" plot recording kernels -o file/b
+	[ "$status" -eq 1 ]
+	[ "$output" = "rooflinectl plot: file/b: cannot make the folder: Not a directory; choose another with -o DIR" ]
+}
+
+@test "kernels are called in a chart as in the report, with the functor that tells them apart" {
+	needs_gnuplot
+	"$ROOFLINECTL" plot "$recordings/pytorch.compile" kernels launch_roofline -o .
+	"$ROOFLINECTL" report "$recordings/pytorch.compile" -s kernels --top 20 >report.txt
+	for name in "vectorized_elementwise_kernel<4, FillFunctor<int>>" "vectorized_elementwise_kernel<4, FillFunctor<float>>" \
+		"triton_poi_fused_add_addmm_copy__frac_relu_3"; do
+		grep -qF "$name" report.txt
+		grep -qF ">${name//</\&lt;}<" roofline-kernels.svg
+	done
+	grep -qF "87.4% in vectorized_elementwise_kernel&lt;4, FillFunctor&lt;int>>" roofline-kernels.svg
+	grep -qF "most idle time after vectorized_elementwise_kernel&lt;4, FillFunctor&lt;int>>, " roofline-launch_roofline.svg
+	grep -qF ">vectorized_elementwise_kernel&lt;4, FillFunctor&lt;int>>, 55.1 ms idle<" roofline-launch_roofline.svg
+	COLUMNS=80 "$ROOFLINECTL" plot "$recordings/pytorch.compile" kernels -f term >shown
+	grep -qF "vecto...<FillFunctor<int>> #" shown
+	grep -qF "vect...<FillFunctor<long>>" shown
 }
 
 @test "an inner NVTX range's row has no tab before it" {

@@ -96,6 +96,42 @@ wrong() {
 	[[ "$output" == *"no loop of kernels takes most of the time, so it has no iterations"* ]]
 }
 
+@test "the head line says which iteration it is, of how many and in which NVTX range" {
+	for lies in 7:warm-up 99:run 198:run; do
+		run -0 "$ROOFLINECTL" report "$recording" --range "iteration:${lies%:*}" -s kernels -f json
+		[[ "$(field 'j["selection"]')" == *", by --range iteration:${lies%:*} (iteration ${lies%:*} of 198, in NVTX range '${lies#*:}'), from "* ]]
+	done
+	unpacked graph_chain.naive none
+	sed -i 2,\$d none/*/markers.csv
+	run -0 "$ROOFLINECTL" report none --range iteration:7 -s kernels -f json
+	[[ "$(field 'j["selection"]')" == *"(iteration 7 of 198), from "* ]]
+	run -0 "$ROOFLINECTL" plot "$recording" timeline -f term --range iteration:7
+	[[ "${lines[1]}" == "iteration, 7 of 198, in warm-up, at 298 us; "* ]]
+}
+
+@test "--range is given once" {
+	wrong "--range is given twice, 'run' and 'iteration:7': one part at a time" --range run --range iteration:7
+	for command in advise whatif "verify $recording" compare export pack plot; do
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr "$ROOFLINECTL" $command "$recording" --range run --range run
+		[[ "${#stderr_lines[@]}" -eq 1 && "$stderr" == *"--range is given twice, 'run' and 'run'"* ]] || {
+			echo "$command: $stderr"
+			return 1
+		}
+	done
+}
+
+@test "what a report of a part says to do next is of that part" {
+	run -0 "$ROOFLINECTL" report "$recording" --range iteration:7
+	[[ "$output" == *"As a page for a browser:"$'\n'"  rooflinectl report --range iteration:7 $recording --html FILE" ]]
+	run -0 "$ROOFLINECTL" report "$recording" --range iteration:7 -s gaps --top 1
+	[[ "$output" == *"    rooflinectl plot $recording timeline --from 3"*us\ --to\ * ]]
+	run -0 "$ROOFLINECTL" report "$recording" --kernels 'mix|shift' --range run -s gaps --top 1
+	[[ "$output" == *"    rooflinectl plot --kernels 'mix|shift' $recording timeline --from "* ]]
+	eval "$(grep -o 'rooflinectl plot .*' <<<"$output" | sed "s|^rooflinectl|$ROOFLINECTL|") -f term" >shown
+	grep -q '400 of 604 operations, by --kernels mix|shift' shown
+}
+
 @test "a report of a range has the idle share that the picture of it has" {
 	for range in check:1 run iteration:7; do
 		run -0 "$ROOFLINECTL" plot "$recording" timeline -f term --range "$range"

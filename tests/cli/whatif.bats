@@ -462,7 +462,7 @@ wrap() {
 	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
 	local command=${lines[-1]#As a picture: rooflinectl}
 	run -0 bash -c "'$ROOFLINECTL' $command"
-	[ "$output" = "charts/it's one/roofline-whatif.svg" ]
+	[ "$output" = "charts/it's one/roofline-whatif-range-run.svg" ]
 	run -0 "$ROOFLINECTL" whatif "$recordings/device_graph.tail" --graph
 	[[ "$output" != *"As a picture"* ]]
 }

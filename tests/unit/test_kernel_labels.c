@@ -309,6 +309,27 @@ static void test_told_apart(void **state)
 		    "nvjet_...112x128_64x7_1x2_h_bz_TNN", "nvjet_...112x128_64x7_4x2_h_bz_TNN");
 }
 
+/* Kernels of one recording of PyTorch: their functors and vector widths differ. */
+static void test_functor_stays(void **state)
+{
+	static const char *const names[] = {
+		ATEN_KERNEL("at::native::FillFunctor<int>"),
+		ATEN_KERNEL("at::native::FillFunctor<float>"),
+		"void at::native::vectorized_elementwise_kernel<2, at::native::FillFunctor<long>, "
+		"std::array<char*, 1ul> >(int, at::native::FillFunctor<long>, std::array<char*, 1ul>)",
+	};
+	static const char *const wanted[] = {"vecto...<FillFunctor<int>>",
+					     "vec...<FillFunctor<float>>",
+					     "vect...<FillFunctor<long>>"};
+	struct kernel_labels *labels = kernel_labels_create(names, 3);
+
+	(void)state;
+	assert_non_null(labels);
+	for (size_t i = 0; i < 3; i++)
+		assert_string_equal(kernel_label(labels, names[i], LABEL_NARROW), wanted[i]);
+	kernel_labels_free(labels);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -320,6 +341,8 @@ int main(void)
 		{"the order of names does not change their labels", test_order, NULL, NULL, NULL},
 		{"what tells names apart is what is added to them", test_told_apart, NULL, NULL,
 		 NULL},
+		{"a functor and its type stay where kernels differ in more than that",
+		 test_functor_stays, NULL, NULL, NULL},
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "analysis/time/steady_state.h"
+#include "base/ns.h"
 
 struct search {
 	struct occurrence *out;
@@ -19,6 +20,53 @@ static int take(const struct steady_iteration *iteration, void *context)
 		search->out->end_ns = iteration->end_ns;
 	}
 	return 0;
+}
+
+/* When the iteration was launched: of the operations that began in its time, by the thread of the first. */
+struct launched {
+	uint32_t thread;
+	int64_t first_ns, last_ns;
+	bool is_any;
+};
+
+static struct launched launched_in(const struct occurrence *iteration,
+				   const struct profile *profile)
+{
+	struct launched launched = {.first_ns = INT64_MAX, .last_ns = INT64_MIN};
+
+	for (size_t i = 0; i < profile->op_count; i++) {
+		const struct profile_op *op = &profile->ops[i];
+		const struct profile_call *call =
+			op->call == PROFILE_NONE ? NULL : &profile->calls[op->call];
+
+		if (!call || op->start_ns < iteration->start_ns ||
+		    op->start_ns >= iteration->end_ns)
+			continue;
+		if (!launched.is_any)
+			launched.thread = call->thread;
+		launched.is_any = true;
+		if (call->thread != launched.thread)
+			continue;
+		launched.first_ns = min_ns(launched.first_ns, call->start_ns);
+		launched.last_ns = max_ns(launched.last_ns, call->start_ns);
+	}
+	return launched;
+}
+
+static const char *range_around(const struct occurrence *iteration, const struct profile *profile)
+{
+	struct launched launched = launched_in(iteration, profile);
+	const struct profile_range *innermost = NULL;
+
+	for (size_t i = 0; launched.is_any && i < profile->range_count; i++) {
+		const struct profile_range *range = &profile->ranges[i];
+
+		if (range->thread == launched.thread && range->start_ns <= launched.first_ns &&
+		    range->end_ns > launched.last_ns &&
+		    (!innermost || range->start_ns >= innermost->start_ns))
+			innermost = range;
+	}
+	return innermost ? innermost->name : NULL;
 }
 
 static int find_in(struct occurrence *out, const struct profile *profile,
@@ -42,6 +90,7 @@ static int find_in(struct occurrence *out, const struct profile *profile,
 		return err_set(err, -ENOMEM, "out of memory");
 	(void)steady_loop_visit(&device->loop, &run, take, &search);
 	submissions_free(&submissions);
+	out->within = range_around(out, profile);
 	return 0;
 }
 

@@ -13,6 +13,8 @@ struct occurrence {
 	bool is_range, is_iteration; /* neither: a kernel */
 	uint64_t number, count;	     /* the number-th of count, from 1, by start on any device */
 	int64_t start_ns, end_ns;
+	const char *
+		within; /* of an iteration the innermost NVTX range that all of it was launched in; NULL: none, borrowed */
 };
 
 /* Whether a kernel has that name, demangled or in a form that a report prints, whatever its width. */

@@ -225,17 +225,18 @@ static void shorten(struct slice_text *out, const struct folding *folding, size_
 {
 	uint32_t wanted = folding->wanted;
 
+	uint32_t functors = wanted ? wanted & folding->functors : folding->functors;
+
 	slice_text_shorten(out, 0);
-	if (folding->functors && !(wanted & ~folding->functors)) {
-		put_base_and_functor(out, folding->parts,
-				     folding->found[__builtin_ctz(folding->functors)], !wanted,
-				     width);
-		return;
-	}
-	if (wanted & folding->functors &&
+	if (wanted & ~functors && functors &&
 	    put_form(out, folding, choose(folding, FORM_FUNCTORS_BARE), FORM_FUNCTORS_BARE, width))
 		return;
 	slice_text_shorten(out, 0);
+	if (functors) {
+		put_base_and_functor(out, folding->parts, folding->found[__builtin_ctz(functors)],
+				     !wanted, width);
+		return;
+	}
 	if (!wanted && put_product(out, folding->parts, width))
 		return;
 	slice_text_shorten(out, 0);

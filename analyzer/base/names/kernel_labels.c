@@ -503,6 +503,11 @@ static const size_t widths[LABEL_COUNT] = {
 #undef LABEL_WIDTH
 };
 
+size_t kernel_label_columns(enum kernel_label width)
+{
+	return widths[width];
+}
+
 enum kernel_label kernel_label_within(size_t columns)
 {
 	enum kernel_label width = LABEL_COUNT - 1;

@@ -33,6 +33,9 @@ void kernel_labels_free(struct kernel_labels *labels); /* NULL is fine */
 const char *kernel_label(const struct kernel_labels *labels, const char *name,
 			 enum kernel_label width);
 
+/* How many columns a label of that width has at most. */
+size_t kernel_label_columns(enum kernel_label width);
+
 /* The widest that has no more columns; the narrowest where all have. */
 enum kernel_label kernel_label_within(size_t columns);
 

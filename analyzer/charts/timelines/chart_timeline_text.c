@@ -67,26 +67,28 @@ static void set_title(struct chart_file *file, const struct timeline_chart *char
 	chart_set_text(file, "chart_title", title);
 }
 
-/* "step, 3 of 10, at 5.00 ms": before the causes of idle time. */
+/* "step, 3 of 10, at 5.00 ms", "iteration, 7 of 198, in warm-up, at 298 us": before the causes of idle time. */
 static void describe_occurrence(char *text, size_t size, const struct timeline_chart *chart)
 {
 	const struct occurrence *occurrence = chart->occurrence;
-	char name[4 * TITLE_NAME_LIMIT + 1];
+	char name[4 * TITLE_NAME_LIMIT + 1], within[4 * TITLE_NAME_LIMIT + 1] = "";
 
+	if (occurrence->within)
+		format_text(within, sizeof(within), occurrence->within, TITLE_NAME_LIMIT);
 	if (occurrence->is_range || occurrence->is_iteration)
 		format_text(name, sizeof(name), occurrence->name, TITLE_NAME_LIMIT);
 	else
 		snprintf(name, sizeof(name), "%s",
 			 kernel_label(chart->report->profile->kernel_labels, occurrence->name,
 				      LABEL_MEDIUM));
-	snprintf(text, size, "%s, %s of %s, at %s", name, format_count(occurrence->number).text,
-		 format_count(occurrence->count).text,
+	snprintf(text, size, "%s, %s of %s%s%s, at %s", name, format_count(occurrence->number).text,
+		 format_count(occurrence->count).text, *within ? ", in " : "", within,
 		 format_ns((double)(chart->picture.origin_ns - chart->first_ns)).text);
 }
 
 static void set_subtitle(struct chart_file *file, const struct timeline_chart *chart)
 {
-	char causes[256], what[320] = "", text[1024];
+	char causes[256], what[512] = "", text[1024];
 	size_t room = chart->picture.is_text ? (size_t)chart->text_columns - 6 : sizeof(causes);
 
 	if (chart->occurrence)

@@ -233,17 +233,19 @@ static void put_gap(struct page *page, const struct gap *gap, int64_t first_ns)
 	print_host(page, gap);
 }
 
-/* With a tenth of its length on both sides, so that what ends and begins there is seen. */
+/* With a tenth of its length on both sides, so that what ends and begins there is seen.  It is of the same operations; its
+ * time takes the place of that of the report. */
 static void print_command(struct page *page, const struct gap *gap, int64_t first_ns)
 {
 	int64_t margin_ns = (gap->end_ns - gap->start_ns) / 10 + 1;
 	int64_t from_ns = max_ns(gap->start_ns - margin_ns - first_ns, 0);
+	const char *choice = page->report->choice_options;
 	struct memory_file file;
 	FILE *out = memory_file_open(&file);
 	char *command;
 
 	if (out) {
-		fputs("rooflinectl plot ", out);
+		fprintf(out, "rooflinectl plot %s", choice ? choice : "");
 		shell_put_word(out, path_named(page->report->profile->path));
 		fprintf(out, " timeline --from %s --to %s", format_moment(from_ns).text,
 			format_moment(gap->end_ns + margin_ns - first_ns).text);
