@@ -160,13 +160,16 @@ static int draw_text(const char *chart, const struct gnuplot_target *target, con
 		     struct err *err)
 {
 	struct memory_file file;
+	struct progress progress;
 	FILE *out = memory_file_open(&file);
 	char *text;
 	int rc;
 
 	if (!out)
 		return err_set(err, -ENOMEM, "out of memory for the chart");
+	progress_begin(&progress, "drawing");
 	rc = gnuplot_draw(chart, columns, target, out, err);
+	progress_end(&progress);
 	text = memory_file_close(&file);
 	if (rc == 0 && !text)
 		rc = err_set(err, -ENOMEM, "out of memory for the chart");
