@@ -104,6 +104,15 @@ static void list_ranges(char *list, size_t size, const struct profile *profile)
 	}
 }
 
+/* NAME:N and iteration:N are parts of a recording, which other commands take by the same option. */
+static const char *hint_for(const char *range)
+{
+	return strchr(range, ':')
+		       ? " (a whole name is meant here; for the advice of one occurrence: "
+			 "rooflinectl report --section advice --range NAME:N)"
+		       : "";
+}
+
 int source_check_range(const char *range, const struct profile *profile, struct err *err)
 {
 	char name[NAME_SIZE], list[NAME_SIZE + 512];
@@ -116,10 +125,10 @@ int source_check_range(const char *range, const struct profile *profile, struct 
 	format_text(name, sizeof(name), range, NAME_WIDTH);
 	list_ranges(list, sizeof(list), profile);
 	if (!*list)
-		return err_set(err, -ENOENT, "%s has no NVTX range '%s', nor any other",
-			       profile->path, name);
-	return err_set(err, -ENOENT, "%s has no NVTX range '%s'; it has: %s", profile->path, name,
-		       list);
+		return err_set(err, -ENOENT, "%s has no NVTX range '%s', nor any other%s",
+			       profile->path, name, hint_for(range));
+	return err_set(err, -ENOENT, "%s has no NVTX range '%s'%s; it has: %s", profile->path, name,
+		       hint_for(range), list);
 }
 
 static int check_ranges(const struct source *source, const struct profile *profile, struct err *err)

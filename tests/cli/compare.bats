@@ -203,3 +203,12 @@ repeats() {
 	wrong 1 "missing/page.html: cannot be written" hostile hostile --html missing/page.html
 	[ ! -e other.html ]
 }
+
+@test "a part of a run does other work than a whole run" {
+	recording=$root/tests/recordings/graph_chain.naive.roofline
+	"$ROOFLINECTL" pack --range iteration:7 -o part.roofline "$recording"
+	run -0 "$ROOFLINECTL" compare part.roofline "$recording"
+	[[ "$(tr -s '\n ' ' ' <<<"$output")" == *"not the same work: a part of a run before, a whole run after"* ]]
+	run -3 "$ROOFLINECTL" verify --gate "$recording" part.roofline
+	[[ "$output" == *"a whole run before, a part of one after"* ]]
+}

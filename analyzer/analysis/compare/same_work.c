@@ -429,6 +429,18 @@ static int judge_other_program(const struct pair *pair)
 	return rc;
 }
 
+/* A part against a part is what somebody chose. */
+static int judge_parts(const struct pair *pair)
+{
+	bool is_part_before = pair->before.profile->window.is_part;
+
+	if (is_part_before == pair->after.profile->window.is_part)
+		return 0;
+	return sentences_add(pair->differences,
+			     is_part_before ? "a part of a run before, a whole run after"
+					    : "a whole run before, a part of one after");
+}
+
 static int judge(struct pair *pair)
 {
 	int rc = compare_kernels(pair);
@@ -436,6 +448,8 @@ static int judge(struct pair *pair)
 	pair->copies = judge_copies(&pair->before, &pair->after);
 	if (rc == 0)
 		rc = judge_devices(pair);
+	if (rc == 0)
+		rc = judge_parts(pair);
 	if (rc == 0)
 		rc = is_same_program(pair) ? judge_same_program(pair) : judge_other_program(pair);
 	return rc < 0 ? rc : judge_arguments(pair);
