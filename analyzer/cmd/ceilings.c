@@ -71,13 +71,6 @@ static void parse_only(struct options *options, char *names, struct argp_state *
 	}
 }
 
-static void parse_format(struct options *options, const char *name, struct argp_state *state)
-{
-	options->is_json = !strcmp(name, "json");
-	if (!options->is_json && strcmp(name, "text"))
-		usage_fail(state, "no format '%s'; there are text and json", name);
-}
-
 static void check_options(const struct options *options, struct argp_state *state)
 {
 	if (options->is_show && (options->output_path || options->is_quick || options->is_part))
@@ -97,7 +90,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		options->output_path = argument;
 		return 0;
 	case 'f':
-		parse_format(options, argument, state);
+		options->is_json = usage_is_json(state, argument);
 		return 0;
 	case KEY_QUICK:
 		options->is_quick = true;

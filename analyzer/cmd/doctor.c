@@ -42,8 +42,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		usage_init(state);
 		return 0;
-	case 'j':
-		options->is_json = true;
+	case 'f':
+		options->is_json = usage_is_json(state, argument);
 		return 0;
 	case ARGP_KEY_ARG:
 		usage_fail(state, "no argument is expected, got '%s'", argument);
@@ -53,7 +53,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option option_table[] = {
-	{"json", 'j', NULL, 0, "print JSON, for programs", 0},
+	{"format", 'f', "text|json", 0, "for people (the default), or for programs", 0},
 	{0},
 };
 

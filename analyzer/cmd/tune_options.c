@@ -27,6 +27,7 @@ enum {
 	KEY_TRIALS = 'n',
 	KEY_OUTPUT = 'o',
 	KEY_CEILINGS = 'c',
+	KEY_FORMAT = 'f',
 	KEY_MAXIMIZE = 256,
 	KEY_SEED,
 	KEY_SECONDS,
@@ -37,7 +38,6 @@ enum {
 	KEY_FROM,
 	KEY_FRESH,
 	KEY_EXPLAIN,
-	KEY_JSON,
 	KEY_QUIET,
 	KEY_SHOW,
 };
@@ -79,7 +79,8 @@ static const struct argp_option option_table[] = {
 	 "explain: roofs that 'rooflinectl ceilings' measured; without it those stored for this "
 	 "GPU, else its datasheet's",
 	 6},
-	{"json", KEY_JSON, NULL, 0, "print the result as JSON", 7},
+	{"format", KEY_FORMAT, "text|json", 0,
+	 "the result for people (the default), or for programs", 7},
 	{"quiet", KEY_QUIET, NULL, 0, "print no line for each trial", 7},
 	{"show-output", KEY_SHOW, NULL, 0, "print on stderr what the program prints", 7},
 	{0},
@@ -119,9 +120,6 @@ static error_t parse_flag(struct tune_options *options, int key)
 	case KEY_EXPLAIN:
 		options->is_explained = true;
 		return 0;
-	case KEY_JSON:
-		options->is_json = true;
-		return 0;
 	case KEY_QUIET:
 		options->is_quiet = true;
 		return 0;
@@ -139,6 +137,9 @@ static error_t parse_figure(struct tune_options *options, int key, const char *a
 	struct tune_settings *settings = &options->settings;
 
 	switch (key) {
+	case KEY_FORMAT:
+		options->is_json = usage_is_json(state, argument);
+		return 0;
 	case KEY_TRIALS:
 		settings->most_trials = usage_count(state, "trials", argument, 1, 1e6);
 		return 0;

@@ -300,6 +300,15 @@ enum usage_format usage_format(const struct argp_state *state, const char *name)
 	usage_fail(state, "no format '%s'; there are:" OUTPUT_NAMES, name);
 }
 
+bool usage_is_json(const struct argp_state *state, const char *name)
+{
+	bool is_json = !strcmp(name, "json");
+
+	if (!is_json && strcmp(name, "text"))
+		usage_fail(state, "no format '%s'; there are: text json", name);
+	return is_json;
+}
+
 size_t usage_rows(const struct argp_state *state, const char *text)
 {
 	char *end;

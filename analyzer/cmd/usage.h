@@ -63,6 +63,8 @@ enum usage_format { OUTPUTS(USAGE_FORMAT) USAGE_FORMAT_COUNT };
 
 /* Their values, or the end of the program. */
 enum usage_format usage_format(const struct argp_state *state, const char *name);
+/* Where there is no table of rows to write as CSV: whether it is json, not text. */
+bool usage_is_json(const struct argp_state *state, const char *name);
 size_t usage_rows(const struct argp_state *state, const char *text);
 
 /* The value of --option: a number from least to most, or a whole one; or the end of the program. */

@@ -61,14 +61,14 @@ status_of() {
 @test "a GPU with a driver too old for CUPTI 13 makes doctor fail with the fix" {
 	use_fake_driver
 	use_fake_cupti
-	FAKE_CUDA=old_driver run "$ROOFLINECTL" doctor --json
+	FAKE_CUDA=old_driver run "$ROOFLINECTL" doctor --format json
 	[ "$status" -eq 1 ]
 	[ "$(status_of tracing)" = missing ]
 }
 
 @test "an old CUPTI is limited and its version is named" {
 	use_fake_cupti
-	FAKE_CUPTI_VERSION=120800 run "$ROOFLINECTL" doctor --json
+	FAKE_CUPTI_VERSION=120800 run "$ROOFLINECTL" doctor --format json
 	[ "$(status_of cupti)" = limited ]
 	[[ "$output" == *"is version 120800"* ]]
 }
@@ -77,9 +77,9 @@ status_of() {
 	local mocks="$BUILD/tests/collector"
 	[ -e "$mocks/libcupti_mock.so" ] || skip "there is no CUDA toolkit here"
 	use_fake_driver
-	ROOFLINE_CUPTI="$mocks/libcupti_mock.so" run "$ROOFLINECTL" doctor --json
+	ROOFLINE_CUPTI="$mocks/libcupti_mock.so" run "$ROOFLINECTL" doctor --format json
 	[ "$(status_of sampling)" = ok ] || skip "this user may not count"
-	ROOFLINE_CUPTI="$mocks/libcupti_nosampling.so" run "$ROOFLINECTL" doctor --json
+	ROOFLINE_CUPTI="$mocks/libcupti_nosampling.so" run "$ROOFLINECTL" doctor --format json
 	[ "$(status_of sampling)" = missing ]
 	[ "$(status_of counters)" = ok ]
 	[[ "$output" == *"this CUPTI has no PM sampling: no samples over time"* ]]
@@ -87,17 +87,17 @@ status_of() {
 
 @test "a CUPTI that is not there is missing, and matters only with a GPU" {
 	export ROOFLINE_CUPTI=/nonexistent/libcupti.so.13
-	run "$ROOFLINECTL" doctor --json
+	run "$ROOFLINECTL" doctor --format json
 	[ "$(status_of cupti)" = missing ]
 	use_fake_driver
-	run "$ROOFLINECTL" doctor --json
+	run "$ROOFLINECTL" doctor --format json
 	[ "$status" -eq 1 ]
 	[[ "$output" == *'"can_record": false'* ]]
 }
 
-@test "doctor --json is JSON with a schema and every check" {
+@test "doctor --format json is JSON with a schema and every check" {
 	use_fake_driver
-	run "$ROOFLINECTL" doctor --json
+	run "$ROOFLINECTL" doctor --format json
 	perl -MJSON::PP -e 'my $d = decode_json(join "", <STDIN>);
 		die unless $d->{schema} == 1 && @{$d->{gpus}} == 2 && @{$d->{checks}} >= 10;
 		for (@{$d->{checks}}) { die $_->{name} unless $_->{status} =~ /^(ok|limited|missing)$/ }' \

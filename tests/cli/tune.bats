@@ -91,7 +91,7 @@ best_of() {
 		near=0
 		for seed in 1 2 3 4 5 6 7 8 9 10; do
 			value=$(tune "${space[@]}" "${timed[@]}" --search $search --trials 12 --seed $seed --from results --quiet \
-				--json "${program[@]}" | python3 -c 'import json, sys; print(int(json.load(sys.stdin)["best"][0]["median"]))')
+				--format json "${program[@]}" | python3 -c 'import json, sys; print(int(json.load(sys.stdin)["best"][0]["median"]))')
 			near=$((near + (value <= 103)))
 		done
 		echo "$search: $near of 10"
@@ -195,7 +195,7 @@ best_of() {
 }
 
 @test "JSON has the best few with their repeats, and every trial" {
-	tune "${space[@]}" "${timed[@]}" --search bayesian --seed 3 --quiet --json -o results "${program[@]}" >output.json
+	tune "${space[@]}" "${timed[@]}" --search bayesian --seed 3 --quiet --format json -o results "${program[@]}" >output.json
 	python3 - <<-'END'
 		import json
 		result = json.load(open("output.json"))
