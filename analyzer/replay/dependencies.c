@@ -421,7 +421,7 @@ static int link_ops(struct model *model, struct ends *ends)
 int dependencies_find(struct model *model)
 {
 	const struct profile *profile = model->profile;
-	struct ends ends = {NULL};
+	struct ends ends = {0};
 	int rc = order_of_calls(&model->order, profile);
 
 	if (rc == 0)

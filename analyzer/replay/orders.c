@@ -89,7 +89,7 @@ int ends_open(struct ends *ends, const struct profile *profile)
 void ends_close(struct ends *ends)
 {
 	free(ends->order);
-	*ends = (struct ends){NULL};
+	*ends = (struct ends){0};
 }
 
 static uint32_t op_at(const struct ends *ends, size_t i)
