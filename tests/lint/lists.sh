@@ -165,7 +165,7 @@ names() {
 	local recording=tests/recordings/work_queue.naive.sampled section
 	"$BUILD/bin/rooflinectl" report $recording -f json | grep -oE '^ *"[^"]+":' | tr -d ' ":'
 	for section in $(rows SECTION analyzer/output/sections.h); do
-		"$BUILD/bin/rooflinectl" report $recording -f csv -s "$section" | head -n 1 | tr ',' '\n'
+		"$BUILD/bin/rooflinectl" report $recording -f csv -s "$section" 2>/dev/null | head -n 1 | tr ',' '\n'
 	done
 	grep -oE '"?[a-z_0-9]+_ns\b' include/roofline/metrics.h
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""html_errors.py PAGE... - opens each page in Chromium and prints what it could not show; exit code 1 then."""
+"""html_errors.py PAGE... - opens each page in Chromium and prints what it could not show; exit code 1."""
 import sys
 
 from browser import Browser
