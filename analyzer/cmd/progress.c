@@ -21,6 +21,11 @@ static struct timespec later(struct timespec time, long ms)
 	return time;
 }
 
+static long ms_between(const struct timespec *begin, const struct timespec *end)
+{
+	return (end->tv_sec - begin->tv_sec) * 1000 + (end->tv_nsec - begin->tv_nsec) / 1000000;
+}
+
 /* How long until it is said: who waits for two steps of 1.9 s waits for more than 2 s. */
 static long wait_ms(const struct timespec *now)
 {
@@ -29,8 +34,7 @@ static long wait_ms(const struct timespec *now)
 
 	if (!first.tv_sec && !first.tv_nsec)
 		first = *now;
-	left = progress_after_ms - (now->tv_sec - first.tv_sec) * 1000 -
-	       (now->tv_nsec - first.tv_nsec) / 1000000;
+	left = progress_after_ms - ms_between(&first, now);
 	return left > least ? left : least;
 }
 
@@ -39,7 +43,7 @@ static void show(const struct progress *progress, const struct timespec *begin)
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	fprintf(stderr, "\r%s: %ld s\033[K", progress->what, (long)(now.tv_sec - begin->tv_sec));
+	fprintf(stderr, "\r%s: %ld s\033[K", progress->what, ms_between(begin, &now) / 1000);
 	fflush(stderr);
 }
 

@@ -49,10 +49,19 @@ static struct other_end lead_to_terminal(void)
 	return lead_to(reader, writer);
 }
 
+static long now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 /* Until all of that text has come, 30 s at most. */
 static void wait_for(const struct other_end *end, const char *text)
 {
 	struct pollfd more = {end->reader, POLLIN, 0};
+	long begin_ms = now_ms();
 	char said[4096] = "";
 	size_t length = 0;
 
@@ -60,6 +69,7 @@ static void wait_for(const struct other_end *end, const char *text)
 		ssize_t count;
 
 		assert_int_equal(poll(&more, 1, 30000), 1);
+		assert_true(now_ms() - begin_ms < 30000);
 		count = read(end->reader, said + length, sizeof(said) - 1 - length);
 		assert_true(count > 0);
 		length += (size_t)count;
@@ -89,7 +99,7 @@ static void test_long(void **state)
 	(void)state;
 	progress_after_ms = SOON_MS;
 	progress_begin(&progress, "reading the recording");
-	wait_for(&end, "\rreading the recording: 0 s\033[K");
+	wait_for(&end, "\rreading the recording: ");
 	progress_end(&progress);
 	wait_for(&end, "\r\033[K");
 	lead_back(&end);
@@ -125,14 +135,6 @@ static void test_pipe(void **state)
 	lead_back(&end);
 }
 
-static long now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* The first takes as long as nothing is said, so the second is told at once, not after as long again. */
 static void test_two_steps(void **state)
 {
@@ -141,14 +143,14 @@ static void test_two_steps(void **state)
 	long begin_ms;
 
 	(void)state;
-	progress_after_ms = 2000;
+	progress_after_ms = 4000;
 	progress_begin(&progress, "reading the recording");
-	usleep(1950 * 1000);
+	usleep(3950 * 1000);
 	progress_end(&progress);
 	begin_ms = now_ms();
 	progress_begin(&progress, "writing the file");
-	wait_for(&end, "\rwriting the file: 0 s\033[K");
-	assert_true(now_ms() - begin_ms < 1900);
+	wait_for(&end, "\rwriting the file: ");
+	assert_true(now_ms() - begin_ms < 3900);
 	progress_end(&progress);
 	lead_back(&end);
 }
@@ -194,7 +196,7 @@ static void assert_told(command run, const char *what, char **argv)
 
 	read_all(terminal, said, sizeof(said));
 	assert_int_equal(waitpid(child, &status, 0), child);
-	snprintf(line, sizeof(line), "\r%s: 0 s\033[K", what);
+	snprintf(line, sizeof(line), "\r%s: ", what);
 	if (!strstr(said, line))
 		fail_msg("not '%s': %s", what, said);
 }
