@@ -228,7 +228,8 @@ struct rule {
 	size_t finding_size;
 	/* Adds a gap of the device.  Gaps come in time order, in one walk for all rules, before what_ifs is there. */
 	void (*add_gap)(void *finding, const struct facts *facts, const struct gap *gap);
-	/* Fills in what needs another walk.  Returns 0 or -ENOMEM. */
+	/* Fills in what needs another walk; one over all calls fills in the findings of all devices, asked for the first, and
+	 * nothing for the others.  Returns 0 or -ENOMEM. */
 	int (*find)(void *finding, const struct facts *facts, size_t device);
 	/* Whether there is anything to look at, also with a prediction; NULL: always. */
 	bool (*is_candidate)(const struct facts *facts, size_t device);
