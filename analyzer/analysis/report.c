@@ -233,11 +233,11 @@ void report_free(struct report *report)
 	for (size_t i = 0; i < report->not_visible_count; i++)
 		free(report->not_visible[i]);
 	free(report->not_visible);
-	free(report->selection);
-	free(report->part);
-	free(report->selection_options);
-	free(report->choice_options);
-	free(report->chosen_range);
+	free(report->part.sentence);
+	free(report->part.head);
+	free(report->part.options);
+	free(report->part.choice_options);
+	free(report->part.range);
 	report_free(report->sampled);
 	graph_join_free(report->graph_join);
 	device_graphs_free(report->device_graphs);

@@ -30,6 +30,15 @@
 #define REPORT_LONGEST_GAPS 100 /* kept; outputs may show fewer */
 
 /* Of a report that was built for a part (report_build_for) what that part needs; the rest is NULL. */
+/* The part of a recording that was asked for, or packed; all of them owned, and NULL where it is all of it. */
+struct report_part {
+	char *head;	/* in few words, for a chart: "301 of 604 operations, by --range run" */
+	char *sentence; /* the same and what that means for what follows */
+	char *options; /* that choose it again, as words of a shell with a space behind each: "--range run " */
+	char *choice_options; /* those of them that are no time, for a command that is given another: "--stream 7 " */
+	char *range; /* "run", where --range is all that chose it */
+};
+
 struct report {
 	struct profile *profile;
 	uint32_t analyses;     /* bits 1 << ANALYSIS_name: what was asked for */
@@ -58,11 +67,7 @@ struct report {
 	struct report *sampled;
 	struct advice
 		*advice; /* advice/advice.h, filled in by cmd/; NULL when it was not requested */
-	char *selection; /* owned; what part of the recording the profile is, NULL: all of it */
-	char *part; /* owned; the same in few words, for the head of a chart: "301 of 604 operations, by --range run" */
-	char *selection_options; /* owned; as words of a shell with a space behind each: "--range run "; NULL: all of it */
-	char *choice_options; /* owned; those of them that are no time, for a command that is given another: "--stream 7 "; NULL: none */
-	char *chosen_range; /* owned; "run", where --range is all that chose the part; else NULL */
+	struct report_part part;
 	char **not_visible; /* sentences: what CUPTI could not see in this recording */
 	size_t not_visible_count;
 };

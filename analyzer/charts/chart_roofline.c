@@ -434,7 +434,7 @@ static int write_settings(struct plane *plane, const struct scene *scene, const 
 static int tell_missing(const struct scene *scene, struct err *err)
 {
 	const struct profile *profile = scene->report->profile;
-	const char *options = scene->report->selection_options;
+	const char *options = scene->report->part.options;
 
 	if (!profile->counter_count && !profile_is_nvidias(profile))
 		return err_set(err, -ENODATA,

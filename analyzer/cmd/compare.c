@@ -210,7 +210,7 @@ static int describe(struct side *side, const struct report *first, const struct 
 	int rc = comparison_warn_of_missing(&side->warnings, report->profile);
 
 	side->limit = strdup(limit_sentence(report).text);
-	if (report->selection && !(side->selection = strdup(report->selection)))
+	if (report->part.sentence && !(side->selection = strdup(report->part.sentence)))
 		return -ENOMEM;
 	if (rc == 0 && report != first)
 		rc = same_work_judge(first->profile, report->profile, &side->differences,

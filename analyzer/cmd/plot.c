@@ -358,7 +358,7 @@ static int open_pictures(struct options *options, struct err *err)
 static void tell_missing(struct options *options, const struct chart *chart,
 			 const struct report *report, const struct err *why)
 {
-	const char *part = report ? report->part : NULL;
+	const char *part = report ? report->part.head : NULL;
 
 	fprintf(stderr, "rooflinectl plot: %s: not drawn: %s%s%s%s\n", chart->name, why->text,
 		part ? " (of a part: " : "", part ? part : "", part ? ")" : "");

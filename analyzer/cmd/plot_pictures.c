@@ -187,7 +187,7 @@ int pictures_draw(const struct pictures *pictures, const char *chart, chart_writ
 	struct gnuplot_target target = {.format = pictures->format,
 					.columns = options->text_columns,
 					.has_color = is_text && terminal_has_color(),
-					.part = report ? report->part : NULL};
+					.part = report ? report->part.head : NULL};
 	char columns[PATH_MAX] = "", path[PATH_MAX] = "";
 	struct progress progress;
 	int rc = 0;

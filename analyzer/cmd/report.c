@@ -260,8 +260,8 @@ static void tell_beside_csv(const struct report *report, const struct report_arg
 
 	if (arguments->format != USAGE_FORMAT_csv)
 		return;
-	if (report->selection)
-		tell_selection(report->selection);
+	if (report->part.sentence)
+		tell_selection(report->part.sentence);
 	tell_why_empty(report, arguments);
 	count = section_left_out(arguments->chosen[0], report, &arguments->options);
 	if (count)

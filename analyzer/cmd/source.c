@@ -172,9 +172,10 @@ static int tell_part(struct report *report, const char *chosen, bool has_holes, 
 
 	if (!told && !chosen)
 		return 0;
-	report->part = describe_part(told, chosen);
-	report->selection = report->part ? describe_rest(report->part, has_holes) : NULL;
-	return report->selection ? 0 : err_set(err, -ENOMEM, "out of memory");
+	report->part.head = describe_part(told, chosen);
+	report->part.sentence =
+		report->part.head ? describe_rest(report->part.head, has_holes) : NULL;
+	return report->part.sentence ? 0 : err_set(err, -ENOMEM, "out of memory");
 }
 
 /* How the part is chosen again. */
@@ -185,12 +186,12 @@ static int tell_options(struct report *report, const struct selection *selection
 	others.range = NULL;
 	choice.range = NULL;
 	choice.from = choice.to = (struct selection_moment){0};
-	report->selection_options = selection_options(selection);
-	report->choice_options = selection_options(&choice);
+	report->part.options = selection_options(selection);
+	report->part.choice_options = selection_options(&choice);
 	if (selection->range && !selection_is_any(&others))
-		report->chosen_range = strdup(selection->range);
-	return report->selection_options && report->choice_options &&
-			       (report->chosen_range || !selection->range ||
+		report->part.range = strdup(selection->range);
+	return report->part.options && report->part.choice_options &&
+			       (report->part.range || !selection->range ||
 				selection_is_any(&others))
 		       ? 0
 		       : err_set(err, -ENOMEM, "out of memory");

@@ -323,7 +323,8 @@ int output_json(const struct report *report, FILE *out, const struct output_opti
 	begin(&document, out);
 	json_stream_put(&document.stream, "recording", json_builder_text(report->profile->path));
 	json_stream_put(&document.stream, "selection",
-			report->selection ? json_builder_text(report->selection) : json_null());
+			report->part.sentence ? json_builder_text(report->part.sentence)
+					      : json_null());
 	json_stream_put(&document.stream, "first_ns",
 			report->profile->op_count ? json_integer(report->profile->window.first_ns)
 						  : json_null());

@@ -269,10 +269,10 @@ void page_share(struct page *page, const char *label, int64_t part_ns, int64_t w
 /* What the report is of, where that is not the whole recording. */
 static void put_selection(struct page *page)
 {
-	if (!page->report->selection)
+	if (!page->report->part.sentence)
 		return;
 	page_title(page, "A part of the recording", NULL);
-	page_wrap(page, "  ", page->report->selection, 2);
+	page_wrap(page, "  ", page->report->part.sentence, 2);
 }
 
 /* Of a section that was asked for by name also that there is nothing, and why. */
@@ -294,7 +294,7 @@ static void put_section(struct page *page, const struct section *section)
 /* Below a whole report: where the same can be clicked. */
 static void put_page_command(struct page *page)
 {
-	const char *options = page->report->selection_options;
+	const char *options = page->report->part.options;
 	char *path = shell_word(path_named(page->report->profile->path));
 
 	if (!path)

@@ -78,7 +78,7 @@ static bool has_range(const struct profile *profile, const char *name)
 /* The range that verify compares: the one that is predicted, else the one that was chosen, where it has all of its occurrences. */
 static char *compared_range(const struct report *report, const char *range)
 {
-	const char *chosen = report->chosen_range;
+	const char *chosen = report->part.range;
 
 	if (!range && chosen && has_range(report->profile, chosen))
 		range = chosen;
@@ -91,21 +91,19 @@ int next_context_open(struct next_context *context, struct advice *advice,
 	const struct profile *profile = facts->report->profile;
 	const char *path = path_named(profile->path);
 
-	*context = (struct next_context){.advice = advice,
-					 .facts = facts,
-					 .report = facts->report,
-					 .limit = limit_find(facts->report),
-					 .recording = shell_word(path),
-					 .program = program_words(profile),
-					 .range = compared_range(facts->report, range),
-					 .selection = facts->report->selection_options
-							      ? facts->report->selection_options
-							      : "",
-					 .name = recording_name(path),
-					 .is_counted = profile->metric_count > 0,
-					 .is_sampled =
-						 facts->report->sampled || profile->sample_count ||
-						 next_has_property(profile, "sample_problem")};
+	*context = (struct next_context){
+		.advice = advice,
+		.facts = facts,
+		.report = facts->report,
+		.limit = limit_find(facts->report),
+		.recording = shell_word(path),
+		.program = program_words(profile),
+		.range = compared_range(facts->report, range),
+		.selection = facts->report->part.options ? facts->report->part.options : "",
+		.name = recording_name(path),
+		.is_counted = profile->metric_count > 0,
+		.is_sampled = facts->report->sampled || profile->sample_count ||
+			      next_has_property(profile, "sample_problem")};
 	if (!context->recording || !context->program || !context->range || !context->name)
 		return -ENOMEM;
 	context->is_python = is_python(context->program);

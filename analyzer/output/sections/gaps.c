@@ -239,7 +239,7 @@ static void print_command(struct page *page, const struct gap *gap, int64_t firs
 {
 	int64_t margin_ns = (gap->end_ns - gap->start_ns) / 10 + 1;
 	int64_t from_ns = max_ns(gap->start_ns - margin_ns - first_ns, 0);
-	const char *choice = page->report->choice_options;
+	const char *choice = page->report->part.choice_options;
 	struct memory_file file;
 	FILE *out = memory_file_open(&file);
 	char *command;
