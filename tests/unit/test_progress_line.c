@@ -105,6 +105,37 @@ static void test_long(void **state)
 	lead_back(&end);
 }
 
+/* Shortly before the clock's next second. */
+static void wait_for_late_second(void)
+{
+	while (now_ms() % 1000 < 950)
+		usleep(5000);
+}
+
+/* Of three that are told after the clock's next second one is told within its first, however busy the machine is. */
+static void test_first_second(void **state)
+{
+	bool is_told = false;
+
+	(void)state;
+	progress_after_ms = 100;
+	for (int i = 0; i < 3 && !is_told; i++) {
+		struct other_end end = lead_to_terminal();
+		struct progress progress;
+		char said[64] = "";
+		struct pollfd more = {end.reader, POLLIN, 0};
+
+		wait_for_late_second();
+		progress_begin(&progress, "reading");
+		assert_int_equal(poll(&more, 1, 30000), 1);
+		assert_true(read(end.reader, said, sizeof(said) - 1) > 0);
+		progress_end(&progress);
+		is_told = strstr(said, ": 0 s") != NULL;
+		lead_back(&end);
+	}
+	assert_true(is_told);
+}
+
 static void test_short(void **state)
 {
 	struct other_end end = lead_to_terminal();
@@ -270,6 +301,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		{"what takes long says so on a terminal, and takes it back when it is done",
 		 test_long, NULL, NULL, NULL},
+		{"what has begun is at 0 s, whatever the clock's second", test_first_second, NULL,
+		 NULL, NULL},
 		{"what is soon done says nothing", test_short, NULL, NULL, NULL},
 		{"nothing is said into a pipe", test_pipe, NULL, NULL, NULL},
 		{"two steps count together", test_two_steps, NULL, NULL, NULL},
