@@ -85,9 +85,12 @@ static void set_environment(const void *context)
 
 	for (int i = 0; i < TRY_VARIABLE_COUNT; i++)
 		unsetenv(variable_names[i]);
-	if (!bench->is_tried)
+	if (!bench->is_tried && !bench->is_watched)
 		return;
-	setenv(variable_names[TRY_ENV_STRATEGIES], bench->options->strategies, 1);
+	if (bench->is_tried)
+		setenv(variable_names[TRY_ENV_STRATEGIES], bench->options->strategies, 1);
+	else
+		setenv(variable_names[TRY_ENV_WATCH], "1", 1);
 	setenv(variable_names[TRY_ENV_OUTPUT], bench->reached, 1);
 	(void)record_preload(bench->library);
 }
@@ -115,9 +118,8 @@ static int run_program(struct try_bench *bench, int side, struct quiet_run *run,
 				  .prepare = set_environment,
 				  .context = bench};
 	bench->is_tried = side == TRIAL_TRIED;
-	bench->tried_count += bench->is_tried;
-	snprintf(bench->reached, sizeof(bench->reached), "%s/%zu", bench->folder,
-		 bench->tried_count);
+	bench->run_count++;
+	snprintf(bench->reached, sizeof(bench->reached), "%s/%zu", bench->folder, bench->run_count);
 	rc = quiet_run(run, err);
 	bench->interrupted_by = run->interrupted_by;
 	return rc == 0 && run->interrupted_by ? err_set(err, -EINTR, "interrupted") : rc;
@@ -260,6 +262,25 @@ static int keep_all(struct try_bench *bench, const struct quiet_run *run, int si
 	return rc;
 }
 
+/* ---- what the library told ---- */
+
+/* Of the run before; that of an earlier one is forgotten. */
+static int read_reach(struct try_bench *bench, struct trial_reach *reach, struct err *err)
+{
+	trial_reach_free(reach);
+	return trial_reach_read(reach, bench->folder, strrchr(bench->reached, '/') + 1, err);
+}
+
+static int keep_reach(struct try_bench *bench, struct err *err)
+{
+	struct trial_reach *reach = &bench->trial->reach;
+	int rc = read_reach(bench, reach, err);
+
+	if (rc == 0)
+		trial_add_run(bench->trial, TRIAL_TRIED, (double)reach->counts[TRY_RUN_NS]);
+	return rc;
+}
+
 /* ---- runs ---- */
 
 static void tell(const struct try_bench *bench, int side, const struct quiet_run *run,
@@ -323,6 +344,8 @@ static int measure(struct try_bench *bench, int side, struct err *err)
 		note_end(bench->trial, side, &run, &end);
 		rc = keep_all(bench, &run, side, before, err);
 	}
+	if (rc == 0 && side == TRIAL_TRIED)
+		rc = keep_reach(bench, err);
 	quiet_run_close(&run);
 	return rc;
 }
@@ -363,6 +386,24 @@ static bool has_ended_otherwise(const struct trial *trial)
 	return *trial->sides[TRIAL_TRIED].end;
 }
 
+/* A bare run but for the library, which changes nothing and takes the time from the first launch to the last wait. */
+static int watch(struct try_bench *bench, struct err *err)
+{
+	struct trial_reach reach = {0};
+	struct try_end end;
+	int rc;
+
+	bench->is_watched = true;
+	rc = try_bench_run_once(bench, TRIAL_BARE, &end, err);
+	bench->is_watched = false;
+	if (rc == 0)
+		rc = read_reach(bench, &reach, err);
+	if (rc == 0)
+		trial_add_run(bench->trial, TRIAL_BARE, (double)reach.counts[TRY_RUN_NS]);
+	trial_reach_free(&reach);
+	return rc;
+}
+
 /* In turn, and the one that comes first changes with each turn: what drifts, such as a clock, is in both. */
 int try_bench_run(struct try_bench *bench, struct err *err)
 {
@@ -376,8 +417,7 @@ int try_bench_run(struct try_bench *bench, struct err *err)
 		if (has_ended_otherwise(bench->trial))
 			break;
 	}
-	if (rc == 0)
-		rc = trial_reach_read(&bench->trial->reach, bench->folder,
-				      strrchr(bench->reached, '/') + 1, err);
+	for (size_t i = 0; rc == 0 && i < bench->trial->runs[TRIAL_TRIED].count; i++)
+		rc = watch(bench, err);
 	return rc;
 }

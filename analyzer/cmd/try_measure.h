@@ -16,8 +16,9 @@ struct try_bench {
 	char library[PATH_MAX]; /* that is preloaded */
 	char folder[64];	/* a temporary one: what processes reached */
 	char reached[128];	/* the file in it of this run, to which processes add their ids */
-	size_t tried_count;	/* runs with the strategy so far */
+	size_t run_count;	/* so far */
 	bool is_tried;		/* this run has it */
+	bool is_watched;	/* this run is bare, but for the library that takes times */
 	int interrupted_by;	/* a signal, or 0 */
 };
 

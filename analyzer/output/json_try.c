@@ -141,6 +141,18 @@ static bool is_measured(const struct row *row, const void *from)
 	return trial->measured.speedup > 0;
 }
 
+GETTER(get_bare_run, struct trial, trial, value_real(trial->runs[TRIAL_BARE].median_ns));
+GETTER(get_tried_run, struct trial, trial, value_real(trial->runs[TRIAL_TRIED].median_ns));
+
+FINDER(find_run, struct trial, trial, trial->run.speedup > 0 ? trial : NULL);
+
+static const struct column run_columns[] = {{FIELD_AS("speedup", struct trial, run.speedup)},
+					    {FIELD_AS("low", struct trial, run.low)},
+					    {FIELD_AS("high", struct trial, run.high)},
+					    COMPUTED("bare_ns", get_bare_run),
+					    COMPUTED("tried_ns", get_tried_run),
+					    {0}};
+
 static const struct column columns[] = {
 	FIELD(struct trial, command),
 	FIELD(struct trial, strategies),
@@ -148,6 +160,7 @@ static const struct column columns[] = {
 	{FIELD_AS("measured_low", struct trial, measured.low), .is_known = is_measured},
 	{FIELD_AS("measured_high", struct trial, measured.high), .is_known = is_measured},
 	FIELD_IF(struct trial, is_noise, is_measured),
+	GROUP_FOUND("run", find_run, run_columns),
 	COMPUTED("results", get_results),
 	FIELD(struct trial, has_equal_ends),
 	GROUP_FOUND("bare", find_bare, side_columns),

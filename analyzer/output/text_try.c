@@ -39,6 +39,23 @@ static void put_speedup(struct page *page, const struct trial *trial)
 			trial->is_noise ? ": no difference beyond noise" : "");
 }
 
+/* From the first launch to the last wait: what start-up hides. */
+static void put_run(struct page *page, const struct trial *trial)
+{
+	const struct trial_ratio *run = &trial->run;
+	char text[160];
+
+	if (!(run->speedup > 0))
+		return;
+	put_label(page, "run");
+	fprintf(page->out, "%9s  %s to %s of single runs\n", format_speedup(run->speedup).text,
+		format_speedup(run->low).text, format_speedup(run->high).text);
+	snprintf(text, sizeof(text), "from the first launch to the last wait: %s instead of %s",
+		 format_ns(trial->runs[TRIAL_TRIED].median_ns).text,
+		 format_ns(trial->runs[TRIAL_BARE].median_ns).text);
+	page_wrap(page, "                        ", text, 24);
+}
+
 static void put_times(struct page *page, const struct trial *trial)
 {
 	char note[128];
@@ -51,6 +68,7 @@ static void put_times(struct page *page, const struct trial *trial)
 	put_side(page, "bare", &trial->sides[TRIAL_BARE]);
 	put_side(page, "tried", &trial->sides[TRIAL_TRIED]);
 	put_speedup(page, trial);
+	put_run(page, trial);
 }
 
 /* ---- results ---- */
@@ -330,7 +348,9 @@ static void put_prediction(struct page *page, const struct trial *trial)
 	put_prediction_row(page, "the process", &prediction->process, trial->measured.speedup,
 			   prediction->is_up_to);
 	put_prediction_row(page, "first to last operation", &prediction->run,
-			   prediction->run_measured, prediction->is_up_to);
+			   trial->run.speedup > 0 ? trial->run.speedup
+						  : prediction->run_measured,
+			   prediction->is_up_to);
 	put_prediction_row(page, "a steady iteration", &prediction->steady,
 			   prediction->steady_measured, prediction->is_up_to);
 }

@@ -10,8 +10,9 @@
 int trial_open(struct trial *trial, size_t repeats)
 {
 	for (int i = 0; i < TRIAL_SIDES; i++) {
-		trial->sides[i].times_ns = calloc(repeats, sizeof(*trial->sides[i].times_ns));
-		if (!trial->sides[i].times_ns)
+		trial->sides[i].times_ns = calloc(repeats, sizeof(double));
+		trial->runs[i].times_ns = calloc(repeats, sizeof(double));
+		if (!trial->sides[i].times_ns || !trial->runs[i].times_ns)
 			return -ENOMEM;
 	}
 	return 0;
@@ -62,6 +63,14 @@ void trial_add_text(struct trial_channel *channel, int side, struct trial_text *
 	*kept = *first;
 }
 
+void trial_add_run(struct trial *trial, int side, double ns)
+{
+	struct trial_side *runs = &trial->runs[side];
+
+	if (ns > 0)
+		runs->times_ns[runs->count++] = ns;
+}
+
 /* ---- how much faster ---- */
 
 static int by_value(const void *one, const void *other)
@@ -89,16 +98,21 @@ static int summarize(struct trial_side *side)
 	return 0;
 }
 
+static struct trial_ratio ratio_of(const struct trial_side *sides)
+{
+	const struct trial_side *bare = &sides[TRIAL_BARE], *tried = &sides[TRIAL_TRIED];
+
+	if (!(bare->min_ns > 0 && tried->min_ns > 0))
+		return (struct trial_ratio){0};
+	return (struct trial_ratio){.speedup = bare->median_ns / tried->median_ns,
+				    .low = bare->min_ns / tried->max_ns,
+				    .high = bare->max_ns / tried->min_ns};
+}
+
 static void measure(struct trial *trial)
 {
-	const struct trial_side *bare = &trial->sides[TRIAL_BARE];
-	const struct trial_side *tried = &trial->sides[TRIAL_TRIED];
-
-	if (!(tried->min_ns > 0))
-		return;
-	trial->measured = (struct trial_ratio){.speedup = bare->median_ns / tried->median_ns,
-					       .low = bare->min_ns / tried->max_ns,
-					       .high = bare->max_ns / tried->min_ns};
+	trial->measured = ratio_of(trial->sides);
+	trial->run = ratio_of(trial->runs);
 	trial->is_noise = trial->measured.low <= 1 && trial->measured.high >= 1;
 }
 
@@ -152,7 +166,7 @@ int trial_judge(struct trial *trial)
 	int rc = 0;
 
 	for (int i = 0; rc == 0 && i < TRIAL_SIDES; i++)
-		rc = summarize(&trial->sides[i]);
+		rc = summarize(&trial->sides[i]) < 0 ? -ENOMEM : summarize(&trial->runs[i]);
 	if (rc == 0)
 		rc = compare(trial);
 	if (rc == 0 && trial->has_equal_ends)
@@ -182,8 +196,10 @@ void trial_free(struct trial *trial)
 	for (size_t i = 0; i < trial->channel_count; i++)
 		free_channel(&trial->channels[i]);
 	free(trial->channels);
-	for (int i = 0; i < TRIAL_SIDES; i++)
+	for (int i = 0; i < TRIAL_SIDES; i++) {
 		free(trial->sides[i].times_ns);
+		free(trial->runs[i].times_ns);
+	}
 	trial_reach_free(&trial->reach);
 	free(trial->prediction.techniques);
 	free(trial->prediction.why_not);

@@ -53,6 +53,9 @@ struct trial {
 	const char *command;	/* borrowed; words of a shell */
 	const char *strategies; /* borrowed; "graph,pool", as ROOFLINE_TRY has it */
 	struct trial_side sides[TRIAL_SIDES];
+	/* Times alone, of other bare runs and of the same tried ones: from the first launch to the end of the last wait, as
+	 * the library took them.  None where it saw no launch. */
+	struct trial_side runs[TRIAL_SIDES];
 	struct trial_channel *channels; /* owned */
 	size_t channel_count;
 	struct trial_reach reach; /* of the last run with the strategy */
@@ -61,6 +64,7 @@ struct trial {
 	struct sentences notes; /* what to know besides */
 	/* by trial_judge */
 	struct trial_ratio measured; /* of the process; low and high: of single runs */
+	struct trial_ratio run;	     /* the same from the first launch to the last wait */
 	enum trial_match results;
 	bool is_noise;	     /* times of both sides overlap */
 	bool has_equal_ends; /* exit codes, or signals */
@@ -73,6 +77,9 @@ struct trial_channel *trial_add_channel(struct trial *trial, const char *name, b
 
 /* Takes the text, also when it fails.  One that is as the first of all is not kept twice. */
 void trial_add_text(struct trial_channel *channel, int side, struct trial_text *text);
+
+/* A time from the first launch to the last wait; at most as many for a side as repeats were opened for. */
+void trial_add_run(struct trial *trial, int side, double ns);
 
 /* How much faster, and whether the results are equal.  Returns 0 or -ENOMEM. */
 int trial_judge(struct trial *trial);

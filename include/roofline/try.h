@@ -19,6 +19,8 @@
 	VARIABLE(TRY_ENV_STRATEGIES, "ROOFLINE_TRY", "strategies, by commas: graph,pool") \
 	VARIABLE(TRY_ENV_ALWAYS, "ROOFLINE_TRY_ALWAYS",                                   \
 		 "1: it does not step aside where it does not pay, for tests")            \
+	VARIABLE(TRY_ENV_WATCH, "ROOFLINE_TRY_WATCH",                                     \
+		 "1: no strategy, it only takes the time from launches to waits")          \
 	VARIABLE(TRY_ENV_OUTPUT, "ROOFLINE_TRY_OUTPUT",                                   \
 		 "each process writes what was reached into this file, a dot and its id")
 
@@ -54,6 +56,8 @@ enum try_strategy { TRY_STRATEGIES(TRY_CONSTANT) TRY_STRATEGY_COUNT };
 	COUNT(TRY_FREES_KEPT, "frees_kept", "of these, those whose memory was kept")            \
 	COUNT(TRY_BLOCKS_RETURNED, "blocks_returned",                                           \
 	      "blocks that were kept and then given back to the driver")                        \
+	COUNT(TRY_RUN_NS, "run_ns",                                                             \
+	      "nanoseconds from the first launch to the end of the last wait")                   \
 	COUNT(TRY_STEPPED_ASIDE, "stepped_aside", "1: it cost more than it saved, and stopped")
 
 enum try_count { TRY_COUNTS(TRY_CONSTANT) TRY_COUNT_COUNT };

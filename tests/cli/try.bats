@@ -87,6 +87,18 @@ field() {
 	[[ "$output" == *"20  new_size: the first free of memory of this size"* ]]
 }
 
+@test "the time from the first launch to the last wait is measured without recording, in as many more bare runs" {
+	export FAKE_TRY_ROWS="launches_seen,5 run_ns,2000000" FAKE_TRY_WATCHED="launches_seen,5 run_ns,8000000"
+	run -0 --separate-stderr try --graph -r 2 -- ./app
+	[ "$(paste -sd' ' runs)" = "bare tried graph tried graph bare bare bare" ]
+	[[ "$output" == *"run            4.00x  4.00x to 4.00x of single runs"*"from the first launch to the last wait: 2.00 ms instead"*"of 8.00 ms"* ]]
+	run -0 --separate-stderr try --graph -r 2 -f json -- ./app
+	[ "$(field 'j["run"]')" = "{'speedup': 4.0, 'low': 4.0, 'high': 4.0, 'bare_ns': 8000000.0, 'tried_ns': 2000000.0}" ]
+	export FAKE_TRY_ROWS="launches_seen,5"
+	run -0 --separate-stderr try --graph -r 2 -f json -- ./app
+	[ "$(field 'j["run"]["speedup"]')" = None ]
+}
+
 @test "a line that differs is shown, and a gate refuses it" {
 	export TRIED='sum=41'
 	run -0 --separate-stderr try --graph -r 2 -- ./app
