@@ -58,11 +58,16 @@ for row in csv.DictReader(open(rows / "labels.csv", newline="")):
 PY
 }
 
+# What programs print of their own times and rates, which two bare runs may print alike by chance.
+times='[-+0-9.e]+ *(\([mun]?s\)|[mun]?s|seconds|milliseconds|[GMT]B/s|[GMT]FLOP/?s)'
+times_of='([Tt]ime[a-z ]*(\([a-z]+\))?|[Tt]hroughput|[Bb]andwidth)[:= ]+[-+0-9.e]+'
+
 # trial RUN NAME OPTION... -- COMMAND...
 trial() {
 	local run=$1 name=$2 status=0
 	shift 2
-	(cd "$scratch/cwd" && exec timeout -k 1 90 "$tool" try --quiet --ignore-failure --timeout 20 --format json "$@") \
+	(cd "$scratch/cwd" && exec timeout -k 1 90 "$tool" try --quiet --ignore-failure --timeout 20 --format json \
+		--ignore "$times" --ignore "$times_of" "$@") \
 		>"$out/$run.$name.json" 2>"$scratch/complained" </dev/null || status=$?
 	[ $status = 0 ] || echo "$run, $name: exit $status: $(tail -n 1 "$scratch/complained")" | tee -a "$out/failed.txt"
 }

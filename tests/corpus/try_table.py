@@ -16,9 +16,8 @@ first reason  why most of what was not changed was left as it is
 The second table has a row for each program and strategy that reached something, alone.
 
 process       the whole process, as it was measured without recording
-run           from the first operation on the GPU to the last: measured from a recording of each, without what
-              recording added
-predicted     of the run, by whatif's model, from the recording of the bare one
+run           from the first launch to the end of the last wait, measured without recording
+predicted     from the first operation on the GPU to the last, by whatif's model, from a recording of a bare run
 by hand       the gain measured where the source was changed in that way, from the labels
 """
 
@@ -75,8 +74,8 @@ def first_reason(trial):
 
 
 def is_slower(trial):
-    """Beyond 3% and beyond what runs of one kind differ by."""
-    return trial["measured"] and trial["measured"] < SLOWER and not trial["is_noise"]
+    """Beyond 3% and beyond what runs of one kind differ by, where anything was changed."""
+    return reached(trial) != "nothing" and trial["measured"] and trial["measured"] < SLOWER and not trial["is_noise"]
 
 
 def print_programs(trials):
@@ -108,7 +107,7 @@ def print_strategies(trials, rows):
         if name == "all":
             continue
         said = trial.get("prediction") or {}
-        predicted, measured = said.get("run") or {}, said.get("run_measured")
+        predicted, measured = said.get("run") or {}, trial["run"]["speedup"]
         gain, low, high = (predicted.get(end) for end in ("speedup", "low", "high"))
         off = ""
         if gain and measured:
