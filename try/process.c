@@ -9,6 +9,7 @@
 #include "counts.h"
 #include "deferred.h"
 #include "pool.h"
+#include "waits.h"
 
 static bool is_wanted[TRY_STRATEGY_COUNT];
 static bool is_any_wanted, is_stubborn;
@@ -57,6 +58,7 @@ static void forked(void)
 	self = getpid();
 	deferred_forked();
 	pool_forked();
+	waits_forked();
 }
 
 static void start(void)
@@ -77,5 +79,6 @@ void process_end(void)
 	if (!is_started || getpid() != self)
 		return;
 	deferred_end();
+	waits_end();
 	counts_write();
 }
