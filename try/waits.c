@@ -45,14 +45,11 @@ static int stopped = TRY_REASON_COUNT;
 static unsigned long works, works_at_last; /* given to the GPU; when a wait was left out last */
 static unsigned fruitless, passed_on;
 
-/* Work since the last wait for everything that the host can see, or in streams that are not in the list above.  Only the
- * thread that gave it knows that it was given before it waits. */
-struct unseen {
-	bool is_there, is_of_many;
-	const void *thread;
-};
-static struct unseen shown, elsewhere;
-static __thread char this_thread __attribute__((tls_model("initial-exec")));
+/* Threads that gave the GPU work since they last waited for everything: what the host can see, or in streams that are not in
+ * the list above.  Only the thread itself knows that it was given before it waits. */
+static unsigned shown, elsewhere;
+static __thread bool is_shown __attribute__((tls_model("initial-exec")));
+static __thread bool is_elsewhere __attribute__((tls_model("initial-exec")));
 
 static bool is_wanted(void)
 {
@@ -72,17 +69,10 @@ static bool is_stopped(void)
 	return __atomic_load_n(&stopped, __ATOMIC_SEQ_CST) != TRY_REASON_COUNT;
 }
 
-static void note_unseen(struct unseen *unseen)
+static void note_thread(bool *is_noted, unsigned *threads, bool is_now)
 {
-	unseen->is_of_many |= unseen->is_there && unseen->thread != &this_thread;
-	unseen->is_there = true;
-	unseen->thread = &this_thread;
-}
-
-static void end_unseen(struct unseen *unseen)
-{
-	if (!unseen->is_of_many && unseen->thread == &this_thread)
-		unseen->is_there = false;
+	*threads += (unsigned)is_now - (unsigned)*is_noted;
+	*is_noted = is_now;
 }
 
 /* ---- what others may read without the driver ---- */
@@ -221,9 +211,9 @@ void waits_before(enum function_wait wait)
 	if (wait == EXPOSES)
 		stop(TRY_HOST_MEMORY);
 	if (wait >= GIVES)
-		note_unseen(&elsewhere);
+		note_thread(&is_elsewhere, &elsewhere, true);
 	if (wait >= SHOWS)
-		note_unseen(&shown);
+		note_thread(&is_shown, &shown, true);
 	settle();
 	pthread_mutex_unlock(&lock);
 }
@@ -306,7 +296,7 @@ void waits_note_work(CUstream stream, bool is_of_thread)
 	if (!is_own(stream, is_of_thread))
 		found = find(named(stream));
 	if (!found)
-		note_unseen(&elsewhere);
+		note_thread(&is_elsewhere, &elsewhere, true);
 	/* Work in streams of one thread alone, or in more of them than there is room for, waits on the host. */
 	if (!found || is_stopped() || (found->ordered != last_ticket && !order(found)))
 		settle();
@@ -330,7 +320,7 @@ void waits_forget_stream(CUstream stream)
 	if (!is_wanted())
 		return;
 	pthread_mutex_lock(&lock);
-	note_unseen(&elsewhere);
+	note_thread(&is_elsewhere, &elsewhere, true);
 	for (unsigned i = 0; i < STREAMS_MOST; i++)
 		if (streams[i].stream == stream)
 			streams[i].stream = NULL; /* its event is used again */
@@ -359,7 +349,7 @@ static enum try_reason why_not(void)
 		return TRY_CONTEXT;
 	if (deferred_count_captures())
 		return TRY_CAPTURE;
-	if (shown.is_there)
+	if (shown)
 		return TRY_SHOWN;
 	return is_passed_on() ? TRY_NOTHING_BETWEEN : TRY_REASON_COUNT;
 }
@@ -438,7 +428,7 @@ static enum try_reason leave_out_context(bool *is_over)
 
 	if (reason != TRY_REASON_COUNT)
 		return reason;
-	if (elsewhere.is_there)
+	if (elsewhere)
 		return TRY_ELSEWHERE;
 	*is_over = true;
 	for (unsigned i = 0; i < STREAMS_MOST; i++) {
@@ -518,8 +508,8 @@ CUresult waits_for_context(void)
 	if (result != CUDA_SUCCESS)
 		return result;
 	pthread_mutex_lock(&lock);
-	end_unseen(&shown);
-	end_unseen(&elsewhere);
+	note_thread(&is_shown, &shown, false);
+	note_thread(&is_elsewhere, &elsewhere, false);
 	pthread_mutex_unlock(&lock);
 	return result;
 }

@@ -56,7 +56,8 @@ static void set_up(void)
 	streams[2] = CU_STREAM_PER_THREAD;
 	must(p_cuStreamCreate(&streams[3], 0), "cuStreamCreate");
 	must(p_cuStreamCreate(&streams[4], CU_STREAM_NON_BLOCKING), "cuStreamCreate");
-	must(p_cuStreamCreateWithPriority(&streams[5], 0, -1), "cuStreamCreateWithPriority");
+	must(p_cuStreamCreateWithPriority(&streams[5], is_private ? CU_STREAM_NON_BLOCKING : 0, -1),
+	     "cuStreamCreateWithPriority");
 	if (is_private)
 		return;
 	must(p_cuMemHostAlloc((void **)&signal_value, sizeof(*signal_value), 0), "cuMemHostAlloc");
@@ -264,7 +265,7 @@ static void rare(void)
 {
 	if (below(6) == 0)
 		capture();
-	if (below(6) == 0)
+	if (below(3) == 0)
 		report("host", p_cuLaunchHostFunc(streams[below(STREAMS)], host_function, "a"));
 	expose();
 }

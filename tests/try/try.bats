@@ -61,7 +61,7 @@ count() {
 @test "programs made by chance do the same with waits left out, also with launches put off, until the host could tell" {
 	export FAKE_DRIVER_ORDER=1
 	for strategies in fewer-waits graph,fewer-waits graph; do
-		for seed in ${SEEDS:-2 5 9 14 45}; do both "$seed" private; done
+		for seed in ${SEEDS:-3 7 9 14 22}; do both "$seed" private; done
 	done
 	[ "$(count waits_left_out)" -gt 30 ]
 	[ "$(count waits_made_later)" -gt 20 ]
@@ -85,7 +85,7 @@ count() {
 	tried "$tools/random_program" 1 100 loop || true
 	[ "$(count waits_seen)" -eq 101 ]
 	[ "$(count waits_left_out)" -eq 101 ]
-	[ "$(count waits_made_later)" -eq 1 ]
+	[ "$(count waits_made_later)" -eq 2 ] # for the stream, and for what sets memory at the start
 	[ "$(count late_errors)" -eq 0 ]
 }
 

@@ -8,6 +8,7 @@ static struct CUctx_st contexts[4] = {{0, CUDA_SUCCESS, 0}};
 static int context_count = 1;
 static __thread CUcontext stack[16];
 static __thread int depth;
+static CUstream live_streams[STREAMS_MOST];
 
 CUcontext fake_current(void)
 {
@@ -83,8 +84,18 @@ CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priori
 	**stream = (struct CUstream_st){.id = fake_new_stream(flags != CU_STREAM_NON_BLOCKING),
 					.priority = priority,
 					.context = fake_current()};
+	live_streams[(*stream)->id] = *stream;
 	pthread_mutex_unlock(&fake_lock);
 	return CUDA_SUCCESS;
+}
+
+/* One that was destroyed must not be used. */
+bool fake_is_live(CUstream stream)
+{
+	for (int i = 0; i < STREAMS_MOST; i++)
+		if (live_streams[i] == stream)
+			return true;
+	return false;
 }
 
 CUresult cuStreamCreate(CUstream *stream, unsigned flags)
@@ -97,6 +108,7 @@ CUresult cuStreamDestroy(CUstream stream)
 	pthread_mutex_lock(&fake_lock);
 	fake_log_op("stream_destroy", stream->id, 0);
 	fake_end_stream(stream->id);
+	live_streams[stream->id] = NULL;
 	pthread_mutex_unlock(&fake_lock);
 	free(stream);
 	return CUDA_SUCCESS;
@@ -217,6 +229,8 @@ CUresult cuStreamWaitEvent_ptsz(CUstream stream, CUevent event, unsigned flags)
 CUresult cuEventSynchronize(CUevent event)
 {
 	pthread_mutex_lock(&fake_lock);
+	if (fake_is_silent(event) && fake_captures)
+		fake_log_op("capture_disturbed", fake_captures, 0);
 	fake_wait_for_event(event);
 	pthread_mutex_unlock(&fake_lock);
 	return fake_answer();
@@ -254,7 +268,7 @@ CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *data)
 	pthread_mutex_lock(&fake_lock);
 	fake_order(fake_stream_of(stream)->id);
 	result = fake_observe("host_function", fake_stream_of(stream)->id);
+	fake_call(fake_stream_of(stream)->id, function, data);
 	pthread_mutex_unlock(&fake_lock);
-	function(data);
 	return result;
 }

@@ -89,6 +89,7 @@ extern int fake_captures;
 /* What is done before what (order.c), all under fake_lock.  An operation is given to a stream: what comes before it is known
  * then. */
 bool fake_has_order(void);
+bool fake_is_live(CUstream stream);
 int fake_new_stream(bool is_blocking);
 void fake_end_stream(int stream);
 void fake_order(int stream);
@@ -98,6 +99,9 @@ void fake_stream_waits(int stream, CUevent event);
 
 /* The operation that was given last writes a number into memory of the host, or prints it. */
 void fake_tell(int stream, int *target, int value);
+
+/* The same for what it calls. */
+void fake_call(int stream, CUhostFn function, void *data);
 
 /* The host waits, or asks. */
 void fake_wait_for_stream(int stream);

@@ -23,6 +23,8 @@ struct told {
 	unsigned long number; /* of the operation in its stream */
 	int *target;	      /* NULL: it is printed */
 	int value;
+	CUhostFn function; /* or that is called */
+	void *data;
 };
 
 static struct clock streams[STREAMS_MOST], events[EVENTS_MOST], host;
@@ -109,18 +111,36 @@ void fake_order(int stream)
 
 /* ---- what the host learns ---- */
 
-void fake_tell(int stream, int *target, int value)
+static void show_one(const struct told *one)
+{
+	if (one->function)
+		one->function(one->data);
+	else if (one->target)
+		*one->target = one->value;
+	else
+		printf("device prints %d\n", one->value);
+}
+
+static void add_told(struct told one)
 {
 	if (!fake_has_order()) {
-		if (target)
-			*target = value;
-		else
-			printf("device prints %d\n", value);
+		show_one(&one);
 		return;
 	}
 	if (told_count == TOLD_MOST)
 		abort();
-	told[told_count++] = (struct told){stream, streams[stream].of[stream], target, value};
+	one.number = streams[one.stream].of[one.stream];
+	told[told_count++] = one;
+}
+
+void fake_tell(int stream, int *target, int value)
+{
+	add_told((struct told){.stream = stream, .target = target, .value = value});
+}
+
+void fake_call(int stream, CUhostFn function, void *data)
+{
+	add_told((struct told){.stream = stream, .function = function, .data = data});
 }
 
 static void show(void)
@@ -128,14 +148,10 @@ static void show(void)
 	unsigned kept = 0;
 
 	for (unsigned i = 0; i < told_count; i++) {
-		const struct told *one = &told[i];
-
-		if (one->number > host.of[one->stream])
-			told[kept++] = *one;
-		else if (one->target)
-			*one->target = one->value;
+		if (told[i].number > host.of[told[i].stream])
+			told[kept++] = told[i];
 		else
-			printf("device prints %d\n", one->value);
+			show_one(&told[i]);
 	}
 	told_count = kept;
 }
@@ -191,7 +207,8 @@ void fake_stream_waits(int stream, CUevent event)
 {
 	if (!fake_has_order())
 		return;
-	if (!fake_is_silent(event)) /* of ours there is an operation behind it, unless that is refused */
+	if (!fake_is_silent(
+		    event)) /* of ours there is an operation behind it, unless that is refused */
 		place(stream);
 	join(&streams[stream], clock_of(event));
 }

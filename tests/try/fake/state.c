@@ -57,6 +57,8 @@ struct CUstream_st *fake_stream_of(CUstream stream)
 {
 	if (!stream || stream == CU_STREAM_LEGACY)
 		return &fake_legacy;
+	if (stream != CU_STREAM_PER_THREAD && !fake_is_live(stream))
+		abort();
 	return stream == CU_STREAM_PER_THREAD ? &per_thread : stream;
 }
 

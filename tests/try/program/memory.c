@@ -78,7 +78,7 @@ static void free_some_way(CUdeviceptr address, CUstream stream)
 
 	if (below(400) == 0)
 		must(p_cuIpcGetMemHandle(&handle, address), "cuIpcGetMemHandle");
-	switch (below(12)) {
+	switch (below(is_private ? 100 : 12)) {
 	case 0:
 		free_in_capture(address);
 		break;
