@@ -5,6 +5,7 @@
 #include "driver.h"
 #include "launches.h"
 #include "pool.h"
+#include "waits.h"
 
 /* Nothing is put off any more before the capture begins. */
 #define BEGIN_CAPTURE(member, ...)                                      \
@@ -13,6 +14,7 @@
                                                                         \
 	deferred_begin_capture();                                       \
 	pool_begin_capture();                                           \
+	waits_before(SHOWS);                                            \
 	result = real ? real(__VA_ARGS__) : CUDA_ERROR_NOT_FOUND;       \
 	if (result != CUDA_SUCCESS)                                     \
 		deferred_end_capture();                                 \

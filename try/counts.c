@@ -27,6 +27,11 @@ void counts_add(enum try_count count, unsigned long more)
 	__atomic_fetch_add(&counts[count], more, __ATOMIC_RELAXED);
 }
 
+void counts_set(enum try_count count, unsigned long value)
+{
+	__atomic_store_n(&counts[count], value, __ATOMIC_RELAXED);
+}
+
 void counts_add_passed(enum try_reason reason)
 {
 	__atomic_fetch_add(&passed[reason], 1, __ATOMIC_RELAXED);
@@ -76,7 +81,7 @@ void counts_write(void)
 	char path[PATH_MAX + 32], written[PATH_MAX + 64];
 	int file;
 
-	if (!output[0] || (is_child && !counts[TRY_LAUNCHES_SEEN]))
+	if (!output[0] || (is_child && !counts[TRY_LAUNCHES_SEEN] && !counts[TRY_RUN_NS]))
 		return;
 	snprintf(path, sizeof(path), "%s.%d", output, (int)getpid());
 	snprintf(written, sizeof(written), "%s.part.%d", path, (int)gettid());

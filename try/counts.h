@@ -7,6 +7,7 @@
 #include "roofline/try.h"
 
 void counts_add(enum try_count count, unsigned long more);
+void counts_set(enum try_count count, unsigned long value);
 void counts_add_passed(enum try_reason reason);
 void counts_add_flush(unsigned stub);
 

@@ -277,6 +277,15 @@ static void step_aside(void)
 	deferred_stop(TRY_ASIDE);
 }
 
+void deferred_flush(void)
+{
+	if (is_inside || !__atomic_load_n(&try_pending, __ATOMIC_ACQUIRE))
+		return;
+	enter();
+	flush_until(count);
+	leave();
+}
+
 void deferred_forget(void)
 {
 	if (is_inside)

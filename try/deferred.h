@@ -38,6 +38,9 @@ void deferred_note_passed(const struct launch *launch, enum try_reason reason, b
 /* Before the function in front of which the stub stands is called. */
 void deferred_before(unsigned stub, enum function_kind kind);
 
+/* Gives everything to the driver. */
+void deferred_flush(void);
+
 /* Gives everything to the driver; what is known of kernels and graphs may not hold any more. */
 void deferred_forget(void);
 

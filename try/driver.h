@@ -35,6 +35,26 @@
 	CALL(stream_priority, cuStreamGetPriority, "cuStreamGetPriority")                        \
 	CALL(synchronize, cuCtxSynchronize, "cuCtxSynchronize")                                  \
 	CALL(stream_query, cuStreamQuery, "cuStreamQuery")                                       \
+	CALL(stream_synchronize, cuStreamSynchronize, "cuStreamSynchronize")                     \
+	CALL(stream_synchronize_ptsz, cuStreamSynchronize, "cuStreamSynchronize_ptsz")           \
+	CALL(stream_destroy, cuStreamDestroy, "cuStreamDestroy_v2")                              \
+	CALL(event_create, cuEventCreate, "cuEventCreate")                                       \
+	CALL(event_record, cuEventRecord, "cuEventRecord")                                       \
+	CALL(event_record_ptsz, cuEventRecord, "cuEventRecord_ptsz")                             \
+	CALL(event_record_with, cuEventRecordWithFlags, "cuEventRecordWithFlags")                \
+	CALL(event_record_with_ptsz, cuEventRecordWithFlags, "cuEventRecordWithFlags_ptsz")      \
+	CALL(event_query, cuEventQuery, "cuEventQuery")                                          \
+	CALL(event_synchronize, cuEventSynchronize, "cuEventSynchronize")                        \
+	CALL(wait_event, cuStreamWaitEvent, "cuStreamWaitEvent")                                 \
+	CALL(wait_event_ptsz, cuStreamWaitEvent, "cuStreamWaitEvent_ptsz")                       \
+	CALL(context_device, cuCtxGetDevice, "cuCtxGetDevice")                                   \
+	CALL(device_attribute, cuDeviceGetAttribute, "cuDeviceGetAttribute")                     \
+	CALL(load_file, cuModuleLoad, "cuModuleLoad")                                            \
+	CALL(load_data, cuModuleLoadData, "cuModuleLoadData")                                    \
+	CALL(load_data_ex, cuModuleLoadDataEx, "cuModuleLoadDataEx")                             \
+	CALL(load_fat_binary, cuModuleLoadFatBinary, "cuModuleLoadFatBinary")                    \
+	CALL(load_library, cuLibraryLoadData, "cuLibraryLoadData")                               \
+	CALL(load_library_file, cuLibraryLoadFromFile, "cuLibraryLoadFromFile")                  \
 	CALL(allocate, cuMemAlloc, "cuMemAlloc_v2")                                              \
 	CALL(free, cuMemFree, "cuMemFree_v2")                                                    \
 	CALL(free_async, cuMemFreeAsync, "cuMemFreeAsync")                                       \
@@ -46,6 +66,7 @@
 	CALL(set_16_ptsz, cuMemsetD16Async, "cuMemsetD16Async_ptsz")                             \
 	CALL(set_32, cuMemsetD32Async, "cuMemsetD32Async")                                       \
 	CALL(set_32_ptsz, cuMemsetD32Async, "cuMemsetD32Async_ptsz")                             \
+	CALL(copy_to_host, cuMemcpyDtoH, "cuMemcpyDtoH_v2")                                      \
 	CALL(copy, cuMemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2")                                    \
 	CALL(copy_ptsz, cuMemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2_ptsz")                          \
 	CALL(pointer_attribute, cuPointerGetAttribute, "cuPointerGetAttribute")                  \

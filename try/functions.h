@@ -19,6 +19,16 @@
  *   ENDS     the same, and from then on nothing is kept: it shares memory with others, or graphs take it later
  *   LOSES    the same, and memory that the program has may be gone afterwards
  *
+ * The third column is for waits that were left out (waits.h).  A function that is in no row EXPOSES; so does each but for
+ * those of which this is certain:
+ *
+ *   QUIET    gives the GPU nothing, and tells nothing of what it has done
+ *   LEGACY   gives it work in the legacy default stream alone, which the host cannot see
+ *   TELLS    tells what the GPU has done, or how far it is: what was left out is made first
+ *   GIVES    the same, and gives the GPU work, which the host cannot see, in some stream
+ *   SHOWS    the same, and the host may see that: waits are made until one for everything was
+ *   EXPOSES  the same, and from then on every wait is made: the host, or somebody else, may see memory that the GPU writes
+ *
  * tests/try/try.bats compares the rows with what cuda.h declares.  All versions of a function (_v2, _ptsz) need their row:
  * programs that are linked with libcuda.so call them by these names.
  */
@@ -29,7 +39,7 @@
 #include "functions_memory.h"
 #include "functions_programs.h"
 
-/* FUNCTION(name, kind, memory) */
+/* FUNCTION(name, kind, memory, wait) */
 #define TRY_FUNCTIONS(FUNCTION)        \
 	TRY_FUNCTIONS_GRAPHS(FUNCTION) \
 	TRY_FUNCTIONS_MEMORY(FUNCTION) \
@@ -38,5 +48,6 @@
 /* The more is to be done before it, the later. */
 enum function_kind { HANDLED, ASKS, FLUSHES, RENAMES, FORGETS, STOPS };
 enum function_memory { LEAVES, RETURNS, ENDS, LOSES };
+enum function_wait { QUIET, LEGACY, TELLS, GIVES, SHOWS, EXPOSES };
 
 #endif

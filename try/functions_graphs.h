@@ -2,112 +2,112 @@
 #ifndef ROOFLINE_TRY_FUNCTIONS_GRAPHS_H
 #define ROOFLINE_TRY_FUNCTIONS_GRAPHS_H
 
-#define TRY_FUNCTIONS_GRAPHS(FUNCTION)                                                \
-	FUNCTION("cuGraphAddBatchMemOpNode", FLUSHES, LEAVES)                         \
-	FUNCTION("cuGraphAddChildGraphNode", FLUSHES, LEAVES)                         \
-	FUNCTION("cuGraphAddDependencies", FLUSHES, LEAVES)                           \
-	FUNCTION("cuGraphAddDependencies_v2", FLUSHES, LEAVES)                        \
-	FUNCTION("cuGraphAddEmptyNode", FLUSHES, LEAVES)                              \
-	FUNCTION("cuGraphAddEventRecordNode", FLUSHES, LEAVES)                        \
-	FUNCTION("cuGraphAddEventWaitNode", FLUSHES, LEAVES)                          \
-	FUNCTION("cuGraphAddExternalSemaphoresSignalNode", FLUSHES, LEAVES)           \
-	FUNCTION("cuGraphAddExternalSemaphoresWaitNode", FLUSHES, LEAVES)             \
-	FUNCTION("cuGraphAddHostNode", FLUSHES, LEAVES)                               \
-	FUNCTION("cuGraphAddKernelNode", FLUSHES, LEAVES)                             \
-	FUNCTION("cuGraphAddKernelNode_v2", FLUSHES, LEAVES)                          \
-	FUNCTION("cuGraphAddMemAllocNode", FLUSHES, ENDS)                             \
-	FUNCTION("cuGraphAddMemFreeNode", FLUSHES, LEAVES)                            \
-	FUNCTION("cuGraphAddMemcpyNode", FLUSHES, LEAVES)                             \
-	FUNCTION("cuGraphAddMemsetNode", FLUSHES, LEAVES)                             \
-	FUNCTION("cuGraphAddNode", FLUSHES, ENDS)                                     \
-	FUNCTION("cuGraphAddNode_v2", FLUSHES, ENDS)                                  \
-	FUNCTION("cuGraphBatchMemOpNodeGetParams", FLUSHES, LEAVES)                   \
-	FUNCTION("cuGraphBatchMemOpNodeSetParams", FLUSHES, LEAVES)                   \
-	FUNCTION("cuGraphChildGraphNodeGetGraph", FLUSHES, LEAVES)                    \
-	FUNCTION("cuGraphClone", FLUSHES, LEAVES)                                     \
-	FUNCTION("cuGraphConditionalHandleCreate", FLUSHES, LEAVES)                   \
-	FUNCTION("cuGraphCreate", FLUSHES, LEAVES)                                    \
-	FUNCTION("cuGraphDebugDotPrint", FLUSHES, LEAVES)                             \
-	FUNCTION("cuGraphDestroy", FLUSHES, LEAVES)                                   \
-	FUNCTION("cuGraphDestroyNode", FLUSHES, LEAVES)                               \
-	FUNCTION("cuGraphEventRecordNodeGetEvent", FLUSHES, LEAVES)                   \
-	FUNCTION("cuGraphEventRecordNodeSetEvent", FLUSHES, LEAVES)                   \
-	FUNCTION("cuGraphEventWaitNodeGetEvent", FLUSHES, LEAVES)                     \
-	FUNCTION("cuGraphEventWaitNodeSetEvent", FLUSHES, LEAVES)                     \
-	FUNCTION("cuGraphExecBatchMemOpNodeSetParams", FLUSHES, LEAVES)               \
-	FUNCTION("cuGraphExecChildGraphNodeSetParams", FLUSHES, LEAVES)               \
-	FUNCTION("cuGraphExecDestroy", FLUSHES, LEAVES)                               \
-	FUNCTION("cuGraphExecEventRecordNodeSetEvent", FLUSHES, LEAVES)               \
-	FUNCTION("cuGraphExecEventWaitNodeSetEvent", FLUSHES, LEAVES)                 \
-	FUNCTION("cuGraphExecExternalSemaphoresSignalNodeSetParams", FLUSHES, LEAVES) \
-	FUNCTION("cuGraphExecExternalSemaphoresWaitNodeSetParams", FLUSHES, LEAVES)   \
-	FUNCTION("cuGraphExecGetFlags", FLUSHES, LEAVES)                              \
-	FUNCTION("cuGraphExecHostNodeSetParams", FLUSHES, LEAVES)                     \
-	FUNCTION("cuGraphExecKernelNodeSetParams", FLUSHES, LEAVES)                   \
-	FUNCTION("cuGraphExecKernelNodeSetParams_v2", FLUSHES, LEAVES)                \
-	FUNCTION("cuGraphExecMemcpyNodeSetParams", FLUSHES, LEAVES)                   \
-	FUNCTION("cuGraphExecMemsetNodeSetParams", FLUSHES, LEAVES)                   \
-	FUNCTION("cuGraphExecNodeSetParams", FLUSHES, LEAVES)                         \
-	FUNCTION("cuGraphExecUpdate", FLUSHES, LEAVES)                                \
-	FUNCTION("cuGraphExecUpdate_v2", FLUSHES, LEAVES)                             \
-	FUNCTION("cuGraphExternalSemaphoresSignalNodeGetParams", FLUSHES, LEAVES)     \
-	FUNCTION("cuGraphExternalSemaphoresSignalNodeSetParams", FLUSHES, LEAVES)     \
-	FUNCTION("cuGraphExternalSemaphoresWaitNodeGetParams", FLUSHES, LEAVES)       \
-	FUNCTION("cuGraphExternalSemaphoresWaitNodeSetParams", FLUSHES, LEAVES)       \
-	FUNCTION("cuGraphGetEdges", FLUSHES, LEAVES)                                  \
-	FUNCTION("cuGraphGetEdges_v2", FLUSHES, LEAVES)                               \
-	FUNCTION("cuGraphGetNodes", FLUSHES, LEAVES)                                  \
-	FUNCTION("cuGraphGetRootNodes", FLUSHES, LEAVES)                              \
-	FUNCTION("cuGraphHostNodeGetParams", FLUSHES, LEAVES)                         \
-	FUNCTION("cuGraphHostNodeSetParams", FLUSHES, LEAVES)                         \
-	FUNCTION("cuGraphInstantiate", FLUSHES, RETURNS)                              \
-	FUNCTION("cuGraphInstantiateWithFlags", FLUSHES, RETURNS)                     \
-	FUNCTION("cuGraphInstantiateWithParams", FLUSHES, RETURNS)                    \
-	FUNCTION("cuGraphInstantiateWithParams_ptsz", FLUSHES, RETURNS)               \
-	FUNCTION("cuGraphInstantiate_v2", FLUSHES, RETURNS)                           \
-	FUNCTION("cuGraphKernelNodeCopyAttributes", FLUSHES, LEAVES)                  \
-	FUNCTION("cuGraphKernelNodeGetAttribute", FLUSHES, LEAVES)                    \
-	FUNCTION("cuGraphKernelNodeGetParams", FLUSHES, LEAVES)                       \
-	FUNCTION("cuGraphKernelNodeGetParams_v2", FLUSHES, LEAVES)                    \
-	FUNCTION("cuGraphKernelNodeSetAttribute", FLUSHES, LEAVES)                    \
-	FUNCTION("cuGraphKernelNodeSetParams", FLUSHES, LEAVES)                       \
-	FUNCTION("cuGraphKernelNodeSetParams_v2", FLUSHES, LEAVES)                    \
-	FUNCTION("cuGraphLaunch", FLUSHES, LEAVES)                                    \
-	FUNCTION("cuGraphLaunch_ptsz", FLUSHES, LEAVES)                               \
-	FUNCTION("cuGraphMemAllocNodeGetParams", FLUSHES, LEAVES)                     \
-	FUNCTION("cuGraphMemFreeNodeGetParams", FLUSHES, LEAVES)                      \
-	FUNCTION("cuGraphMemcpyNodeGetParams", FLUSHES, LEAVES)                       \
-	FUNCTION("cuGraphMemcpyNodeSetParams", FLUSHES, LEAVES)                       \
-	FUNCTION("cuGraphMemsetNodeGetParams", FLUSHES, LEAVES)                       \
-	FUNCTION("cuGraphMemsetNodeSetParams", FLUSHES, LEAVES)                       \
-	FUNCTION("cuGraphNodeFindInClone", FLUSHES, LEAVES)                           \
-	FUNCTION("cuGraphNodeGetDependencies", FLUSHES, LEAVES)                       \
-	FUNCTION("cuGraphNodeGetDependencies_v2", FLUSHES, LEAVES)                    \
-	FUNCTION("cuGraphNodeGetDependentNodes", FLUSHES, LEAVES)                     \
-	FUNCTION("cuGraphNodeGetDependentNodes_v2", FLUSHES, LEAVES)                  \
-	FUNCTION("cuGraphNodeGetEnabled", FLUSHES, LEAVES)                            \
-	FUNCTION("cuGraphNodeGetType", FLUSHES, LEAVES)                               \
-	FUNCTION("cuGraphNodeSetEnabled", FLUSHES, LEAVES)                            \
-	FUNCTION("cuGraphNodeSetParams", FLUSHES, LEAVES)                             \
-	FUNCTION("cuGraphReleaseUserObject", FLUSHES, LEAVES)                         \
-	FUNCTION("cuGraphRemoveDependencies", FLUSHES, LEAVES)                        \
-	FUNCTION("cuGraphRemoveDependencies_v2", FLUSHES, LEAVES)                     \
-	FUNCTION("cuGraphRetainUserObject", FLUSHES, LEAVES)                          \
-	FUNCTION("cuGraphUpload", FLUSHES, RETURNS)                                   \
-	FUNCTION("cuGraphUpload_ptsz", FLUSHES, RETURNS)                              \
-	FUNCTION("cuGraphicsMapResources", FLUSHES, LEAVES)                           \
-	FUNCTION("cuGraphicsMapResources_ptsz", FLUSHES, LEAVES)                      \
-	FUNCTION("cuGraphicsResourceGetMappedMipmappedArray", FLUSHES, LEAVES)        \
-	FUNCTION("cuGraphicsResourceGetMappedPointer", FLUSHES, LEAVES)               \
-	FUNCTION("cuGraphicsResourceGetMappedPointer_v2", FLUSHES, LEAVES)            \
-	FUNCTION("cuGraphicsResourceSetMapFlags", FLUSHES, LEAVES)                    \
-	FUNCTION("cuGraphicsResourceSetMapFlags_v2", FLUSHES, LEAVES)                 \
-	FUNCTION("cuGraphicsSubResourceGetMappedArray", FLUSHES, LEAVES)              \
-	FUNCTION("cuGraphicsUnmapResources", FLUSHES, LEAVES)                         \
-	FUNCTION("cuGraphicsUnmapResources_ptsz", FLUSHES, LEAVES)                    \
-	FUNCTION("cuGraphicsUnregisterResource", FLUSHES, LEAVES)                     \
-	FUNCTION("cuUserObjectCreate", FLUSHES, LEAVES)                               \
-	FUNCTION("cuUserObjectRelease", FLUSHES, LEAVES)                              \
-	FUNCTION("cuUserObjectRetain", FLUSHES, LEAVES)
+#define TRY_FUNCTIONS_GRAPHS(FUNCTION)                                                       \
+	FUNCTION("cuGraphAddBatchMemOpNode", FLUSHES, LEAVES, SHOWS)                         \
+	FUNCTION("cuGraphAddChildGraphNode", FLUSHES, LEAVES, SHOWS)                         \
+	FUNCTION("cuGraphAddDependencies", FLUSHES, LEAVES, SHOWS)                           \
+	FUNCTION("cuGraphAddDependencies_v2", FLUSHES, LEAVES, SHOWS)                        \
+	FUNCTION("cuGraphAddEmptyNode", FLUSHES, LEAVES, SHOWS)                              \
+	FUNCTION("cuGraphAddEventRecordNode", FLUSHES, LEAVES, SHOWS)                        \
+	FUNCTION("cuGraphAddEventWaitNode", FLUSHES, LEAVES, SHOWS)                          \
+	FUNCTION("cuGraphAddExternalSemaphoresSignalNode", FLUSHES, LEAVES, SHOWS)           \
+	FUNCTION("cuGraphAddExternalSemaphoresWaitNode", FLUSHES, LEAVES, SHOWS)             \
+	FUNCTION("cuGraphAddHostNode", FLUSHES, LEAVES, SHOWS)                               \
+	FUNCTION("cuGraphAddKernelNode", FLUSHES, LEAVES, SHOWS)                             \
+	FUNCTION("cuGraphAddKernelNode_v2", FLUSHES, LEAVES, SHOWS)                          \
+	FUNCTION("cuGraphAddMemAllocNode", FLUSHES, ENDS, SHOWS)                             \
+	FUNCTION("cuGraphAddMemFreeNode", FLUSHES, LEAVES, SHOWS)                            \
+	FUNCTION("cuGraphAddMemcpyNode", FLUSHES, LEAVES, SHOWS)                             \
+	FUNCTION("cuGraphAddMemsetNode", FLUSHES, LEAVES, SHOWS)                             \
+	FUNCTION("cuGraphAddNode", FLUSHES, ENDS, SHOWS)                                     \
+	FUNCTION("cuGraphAddNode_v2", FLUSHES, ENDS, SHOWS)                                  \
+	FUNCTION("cuGraphBatchMemOpNodeGetParams", FLUSHES, LEAVES, SHOWS)                   \
+	FUNCTION("cuGraphBatchMemOpNodeSetParams", FLUSHES, LEAVES, SHOWS)                   \
+	FUNCTION("cuGraphChildGraphNodeGetGraph", FLUSHES, LEAVES, SHOWS)                    \
+	FUNCTION("cuGraphClone", FLUSHES, LEAVES, SHOWS)                                     \
+	FUNCTION("cuGraphConditionalHandleCreate", FLUSHES, LEAVES, SHOWS)                   \
+	FUNCTION("cuGraphCreate", FLUSHES, LEAVES, SHOWS)                                    \
+	FUNCTION("cuGraphDebugDotPrint", FLUSHES, LEAVES, SHOWS)                             \
+	FUNCTION("cuGraphDestroy", FLUSHES, LEAVES, SHOWS)                                   \
+	FUNCTION("cuGraphDestroyNode", FLUSHES, LEAVES, SHOWS)                               \
+	FUNCTION("cuGraphEventRecordNodeGetEvent", FLUSHES, LEAVES, SHOWS)                   \
+	FUNCTION("cuGraphEventRecordNodeSetEvent", FLUSHES, LEAVES, SHOWS)                   \
+	FUNCTION("cuGraphEventWaitNodeGetEvent", FLUSHES, LEAVES, SHOWS)                     \
+	FUNCTION("cuGraphEventWaitNodeSetEvent", FLUSHES, LEAVES, SHOWS)                     \
+	FUNCTION("cuGraphExecBatchMemOpNodeSetParams", FLUSHES, LEAVES, SHOWS)               \
+	FUNCTION("cuGraphExecChildGraphNodeSetParams", FLUSHES, LEAVES, SHOWS)               \
+	FUNCTION("cuGraphExecDestroy", FLUSHES, LEAVES, SHOWS)                               \
+	FUNCTION("cuGraphExecEventRecordNodeSetEvent", FLUSHES, LEAVES, SHOWS)               \
+	FUNCTION("cuGraphExecEventWaitNodeSetEvent", FLUSHES, LEAVES, SHOWS)                 \
+	FUNCTION("cuGraphExecExternalSemaphoresSignalNodeSetParams", FLUSHES, LEAVES, SHOWS) \
+	FUNCTION("cuGraphExecExternalSemaphoresWaitNodeSetParams", FLUSHES, LEAVES, SHOWS)   \
+	FUNCTION("cuGraphExecGetFlags", FLUSHES, LEAVES, SHOWS)                              \
+	FUNCTION("cuGraphExecHostNodeSetParams", FLUSHES, LEAVES, SHOWS)                     \
+	FUNCTION("cuGraphExecKernelNodeSetParams", FLUSHES, LEAVES, SHOWS)                   \
+	FUNCTION("cuGraphExecKernelNodeSetParams_v2", FLUSHES, LEAVES, SHOWS)                \
+	FUNCTION("cuGraphExecMemcpyNodeSetParams", FLUSHES, LEAVES, SHOWS)                   \
+	FUNCTION("cuGraphExecMemsetNodeSetParams", FLUSHES, LEAVES, SHOWS)                   \
+	FUNCTION("cuGraphExecNodeSetParams", FLUSHES, LEAVES, SHOWS)                         \
+	FUNCTION("cuGraphExecUpdate", FLUSHES, LEAVES, SHOWS)                                \
+	FUNCTION("cuGraphExecUpdate_v2", FLUSHES, LEAVES, SHOWS)                             \
+	FUNCTION("cuGraphExternalSemaphoresSignalNodeGetParams", FLUSHES, LEAVES, SHOWS)     \
+	FUNCTION("cuGraphExternalSemaphoresSignalNodeSetParams", FLUSHES, LEAVES, SHOWS)     \
+	FUNCTION("cuGraphExternalSemaphoresWaitNodeGetParams", FLUSHES, LEAVES, SHOWS)       \
+	FUNCTION("cuGraphExternalSemaphoresWaitNodeSetParams", FLUSHES, LEAVES, SHOWS)       \
+	FUNCTION("cuGraphGetEdges", FLUSHES, LEAVES, SHOWS)                                  \
+	FUNCTION("cuGraphGetEdges_v2", FLUSHES, LEAVES, SHOWS)                               \
+	FUNCTION("cuGraphGetNodes", FLUSHES, LEAVES, SHOWS)                                  \
+	FUNCTION("cuGraphGetRootNodes", FLUSHES, LEAVES, SHOWS)                              \
+	FUNCTION("cuGraphHostNodeGetParams", FLUSHES, LEAVES, SHOWS)                         \
+	FUNCTION("cuGraphHostNodeSetParams", FLUSHES, LEAVES, SHOWS)                         \
+	FUNCTION("cuGraphInstantiate", FLUSHES, RETURNS, SHOWS)                              \
+	FUNCTION("cuGraphInstantiateWithFlags", FLUSHES, RETURNS, SHOWS)                     \
+	FUNCTION("cuGraphInstantiateWithParams", FLUSHES, RETURNS, SHOWS)                    \
+	FUNCTION("cuGraphInstantiateWithParams_ptsz", FLUSHES, RETURNS, SHOWS)               \
+	FUNCTION("cuGraphInstantiate_v2", FLUSHES, RETURNS, SHOWS)                           \
+	FUNCTION("cuGraphKernelNodeCopyAttributes", FLUSHES, LEAVES, SHOWS)                  \
+	FUNCTION("cuGraphKernelNodeGetAttribute", FLUSHES, LEAVES, SHOWS)                    \
+	FUNCTION("cuGraphKernelNodeGetParams", FLUSHES, LEAVES, SHOWS)                       \
+	FUNCTION("cuGraphKernelNodeGetParams_v2", FLUSHES, LEAVES, SHOWS)                    \
+	FUNCTION("cuGraphKernelNodeSetAttribute", FLUSHES, LEAVES, SHOWS)                    \
+	FUNCTION("cuGraphKernelNodeSetParams", FLUSHES, LEAVES, SHOWS)                       \
+	FUNCTION("cuGraphKernelNodeSetParams_v2", FLUSHES, LEAVES, SHOWS)                    \
+	FUNCTION("cuGraphLaunch", FLUSHES, LEAVES, SHOWS)                                    \
+	FUNCTION("cuGraphLaunch_ptsz", FLUSHES, LEAVES, SHOWS)                               \
+	FUNCTION("cuGraphMemAllocNodeGetParams", FLUSHES, LEAVES, SHOWS)                     \
+	FUNCTION("cuGraphMemFreeNodeGetParams", FLUSHES, LEAVES, SHOWS)                      \
+	FUNCTION("cuGraphMemcpyNodeGetParams", FLUSHES, LEAVES, SHOWS)                       \
+	FUNCTION("cuGraphMemcpyNodeSetParams", FLUSHES, LEAVES, SHOWS)                       \
+	FUNCTION("cuGraphMemsetNodeGetParams", FLUSHES, LEAVES, SHOWS)                       \
+	FUNCTION("cuGraphMemsetNodeSetParams", FLUSHES, LEAVES, SHOWS)                       \
+	FUNCTION("cuGraphNodeFindInClone", FLUSHES, LEAVES, SHOWS)                           \
+	FUNCTION("cuGraphNodeGetDependencies", FLUSHES, LEAVES, SHOWS)                       \
+	FUNCTION("cuGraphNodeGetDependencies_v2", FLUSHES, LEAVES, SHOWS)                    \
+	FUNCTION("cuGraphNodeGetDependentNodes", FLUSHES, LEAVES, SHOWS)                     \
+	FUNCTION("cuGraphNodeGetDependentNodes_v2", FLUSHES, LEAVES, SHOWS)                  \
+	FUNCTION("cuGraphNodeGetEnabled", FLUSHES, LEAVES, SHOWS)                            \
+	FUNCTION("cuGraphNodeGetType", FLUSHES, LEAVES, SHOWS)                               \
+	FUNCTION("cuGraphNodeSetEnabled", FLUSHES, LEAVES, SHOWS)                            \
+	FUNCTION("cuGraphNodeSetParams", FLUSHES, LEAVES, SHOWS)                             \
+	FUNCTION("cuGraphReleaseUserObject", FLUSHES, LEAVES, SHOWS)                         \
+	FUNCTION("cuGraphRemoveDependencies", FLUSHES, LEAVES, SHOWS)                        \
+	FUNCTION("cuGraphRemoveDependencies_v2", FLUSHES, LEAVES, SHOWS)                     \
+	FUNCTION("cuGraphRetainUserObject", FLUSHES, LEAVES, SHOWS)                          \
+	FUNCTION("cuGraphUpload", FLUSHES, RETURNS, SHOWS)                                   \
+	FUNCTION("cuGraphUpload_ptsz", FLUSHES, RETURNS, SHOWS)                              \
+	FUNCTION("cuGraphicsMapResources", FLUSHES, LEAVES, EXPOSES)                         \
+	FUNCTION("cuGraphicsMapResources_ptsz", FLUSHES, LEAVES, EXPOSES)                    \
+	FUNCTION("cuGraphicsResourceGetMappedMipmappedArray", FLUSHES, LEAVES, EXPOSES)      \
+	FUNCTION("cuGraphicsResourceGetMappedPointer", FLUSHES, LEAVES, EXPOSES)             \
+	FUNCTION("cuGraphicsResourceGetMappedPointer_v2", FLUSHES, LEAVES, EXPOSES)          \
+	FUNCTION("cuGraphicsResourceSetMapFlags", FLUSHES, LEAVES, EXPOSES)                  \
+	FUNCTION("cuGraphicsResourceSetMapFlags_v2", FLUSHES, LEAVES, EXPOSES)               \
+	FUNCTION("cuGraphicsSubResourceGetMappedArray", FLUSHES, LEAVES, EXPOSES)            \
+	FUNCTION("cuGraphicsUnmapResources", FLUSHES, LEAVES, EXPOSES)                       \
+	FUNCTION("cuGraphicsUnmapResources_ptsz", FLUSHES, LEAVES, EXPOSES)                  \
+	FUNCTION("cuGraphicsUnregisterResource", FLUSHES, LEAVES, EXPOSES)                   \
+	FUNCTION("cuUserObjectCreate", FLUSHES, LEAVES, SHOWS)                               \
+	FUNCTION("cuUserObjectRelease", FLUSHES, LEAVES, SHOWS)                              \
+	FUNCTION("cuUserObjectRetain", FLUSHES, LEAVES, SHOWS)
 
 #endif

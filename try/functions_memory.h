@@ -2,267 +2,267 @@
 #ifndef ROOFLINE_TRY_FUNCTIONS_MEMORY_H
 #define ROOFLINE_TRY_FUNCTIONS_MEMORY_H
 
-#define TRY_FUNCTIONS_MEMORY(FUNCTION)                                       \
-	FUNCTION("cuArray3DCreate", FLUSHES, RETURNS)                        \
-	FUNCTION("cuArray3DCreate_v2", FLUSHES, RETURNS)                     \
-	FUNCTION("cuArray3DGetDescriptor", ASKS, LEAVES)                     \
-	FUNCTION("cuArray3DGetDescriptor_v2", ASKS, LEAVES)                  \
-	FUNCTION("cuArrayCreate", FLUSHES, RETURNS)                          \
-	FUNCTION("cuArrayCreate_v2", FLUSHES, RETURNS)                       \
-	FUNCTION("cuArrayDestroy", FLUSHES, LEAVES)                          \
-	FUNCTION("cuArrayGetDescriptor", ASKS, LEAVES)                       \
-	FUNCTION("cuArrayGetDescriptor_v2", ASKS, LEAVES)                    \
-	FUNCTION("cuArrayGetMemoryRequirements", ASKS, LEAVES)               \
-	FUNCTION("cuArrayGetPlane", ASKS, LEAVES)                            \
-	FUNCTION("cuArrayGetSparseProperties", ASKS, LEAVES)                 \
-	FUNCTION("cuDestroyExternalMemory", FLUSHES, LEAVES)                 \
-	FUNCTION("cuDestroyExternalSemaphore", FLUSHES, LEAVES)              \
-	FUNCTION("cuExternalMemoryGetMappedBuffer", FLUSHES, LEAVES)         \
-	FUNCTION("cuExternalMemoryGetMappedMipmappedArray", FLUSHES, LEAVES) \
-	FUNCTION("cuFlushGPUDirectRDMAWrites", FLUSHES, LEAVES)              \
-	FUNCTION("cuImportExternalMemory", FLUSHES, LEAVES)                  \
-	FUNCTION("cuImportExternalSemaphore", FLUSHES, LEAVES)               \
-	FUNCTION("cuIpcCloseMemHandle", FLUSHES, LEAVES)                     \
-	FUNCTION("cuIpcGetEventHandle", FLUSHES, LEAVES)                     \
-	FUNCTION("cuIpcGetMemHandle", FLUSHES, ENDS)                         \
-	FUNCTION("cuIpcOpenEventHandle", FLUSHES, LEAVES)                    \
-	FUNCTION("cuIpcOpenMemHandle", FLUSHES, LEAVES)                      \
-	FUNCTION("cuIpcOpenMemHandle_v2", FLUSHES, LEAVES)                   \
-	FUNCTION("cuMemAddressFree", FLUSHES, LEAVES)                        \
-	FUNCTION("cuMemAddressReserve", FLUSHES, LEAVES)                     \
-	FUNCTION("cuMemAdvise", FLUSHES, LEAVES)                             \
-	FUNCTION("cuMemAdvise_v2", FLUSHES, LEAVES)                          \
-	FUNCTION("cuMemAlloc", ASKS, RETURNS)                                \
-	FUNCTION("cuMemAllocAsync", FLUSHES, RETURNS)                        \
-	FUNCTION("cuMemAllocAsync_ptsz", FLUSHES, RETURNS)                   \
-	FUNCTION("cuMemAllocFromPoolAsync", FLUSHES, RETURNS)                \
-	FUNCTION("cuMemAllocFromPoolAsync_ptsz", FLUSHES, RETURNS)           \
-	FUNCTION("cuMemAllocHost", FLUSHES, LEAVES)                          \
-	FUNCTION("cuMemAllocHost_v2", FLUSHES, LEAVES)                       \
-	FUNCTION("cuMemAllocManaged", FLUSHES, RETURNS)                      \
-	FUNCTION("cuMemAllocPitch", ASKS, RETURNS)                           \
-	FUNCTION("cuMemAllocPitch_v2", ASKS, RETURNS)                        \
-	FUNCTION("cuMemAlloc_v2", HANDLED, LEAVES)                           \
-	FUNCTION("cuMemBatchDecompressAsync", FLUSHES, LEAVES)               \
-	FUNCTION("cuMemBatchDecompressAsync_ptsz", FLUSHES, LEAVES)          \
-	FUNCTION("cuMemCreate", FLUSHES, RETURNS)                            \
-	FUNCTION("cuMemDiscardAndPrefetchBatchAsync", FLUSHES, LEAVES)       \
-	FUNCTION("cuMemDiscardAndPrefetchBatchAsync_ptsz", FLUSHES, LEAVES)  \
-	FUNCTION("cuMemDiscardBatchAsync", FLUSHES, LEAVES)                  \
-	FUNCTION("cuMemDiscardBatchAsync_ptsz", FLUSHES, LEAVES)             \
-	FUNCTION("cuMemExportToShareableHandle", FLUSHES, LEAVES)            \
-	FUNCTION("cuMemFree", FLUSHES, LEAVES)                               \
-	FUNCTION("cuMemFreeAsync", HANDLED, LEAVES)                          \
-	FUNCTION("cuMemFreeAsync_ptsz", HANDLED, LEAVES)                     \
-	FUNCTION("cuMemFreeHost", FLUSHES, LEAVES)                           \
-	FUNCTION("cuMemFree_v2", HANDLED, LEAVES)                            \
-	FUNCTION("cuMemGetAccess", ASKS, LEAVES)                             \
-	FUNCTION("cuMemGetAddressRange", ASKS, LEAVES)                       \
-	FUNCTION("cuMemGetAddressRange_v2", HANDLED, LEAVES)                 \
-	FUNCTION("cuMemGetAllocationGranularity", ASKS, LEAVES)              \
-	FUNCTION("cuMemGetAllocationPropertiesFromHandle", ASKS, LEAVES)     \
-	FUNCTION("cuMemGetDefaultMemPool", FLUSHES, LEAVES)                  \
-	FUNCTION("cuMemGetHandleForAddressRange", FLUSHES, ENDS)             \
-	FUNCTION("cuMemGetInfo", ASKS, RETURNS)                              \
-	FUNCTION("cuMemGetInfo_v2", ASKS, RETURNS)                           \
-	FUNCTION("cuMemGetMemPool", FLUSHES, LEAVES)                         \
-	FUNCTION("cuMemHostAlloc", FLUSHES, LEAVES)                          \
-	FUNCTION("cuMemHostGetDevicePointer", ASKS, LEAVES)                  \
-	FUNCTION("cuMemHostGetDevicePointer_v2", ASKS, LEAVES)               \
-	FUNCTION("cuMemHostGetFlags", ASKS, LEAVES)                          \
-	FUNCTION("cuMemHostRegister", FLUSHES, LEAVES)                       \
-	FUNCTION("cuMemHostRegister_v2", FLUSHES, LEAVES)                    \
-	FUNCTION("cuMemHostUnregister", FLUSHES, LEAVES)                     \
-	FUNCTION("cuMemImportFromShareableHandle", FLUSHES, LEAVES)          \
-	FUNCTION("cuMemMap", FLUSHES, LEAVES)                                \
-	FUNCTION("cuMemMapArrayAsync", FLUSHES, LEAVES)                      \
-	FUNCTION("cuMemMapArrayAsync_ptsz", FLUSHES, LEAVES)                 \
-	FUNCTION("cuMemPoolCreate", FLUSHES, LEAVES)                         \
-	FUNCTION("cuMemPoolDestroy", FLUSHES, LEAVES)                        \
-	FUNCTION("cuMemPoolExportPointer", FLUSHES, LEAVES)                  \
-	FUNCTION("cuMemPoolExportToShareableHandle", FLUSHES, LEAVES)        \
-	FUNCTION("cuMemPoolGetAccess", ASKS, LEAVES)                         \
-	FUNCTION("cuMemPoolGetAttribute", FLUSHES, LEAVES)                   \
-	FUNCTION("cuMemPoolImportFromShareableHandle", FLUSHES, LEAVES)      \
-	FUNCTION("cuMemPoolImportPointer", FLUSHES, LEAVES)                  \
-	FUNCTION("cuMemPoolSetAccess", FLUSHES, LEAVES)                      \
-	FUNCTION("cuMemPoolSetAttribute", FLUSHES, LEAVES)                   \
-	FUNCTION("cuMemPoolTrimTo", FLUSHES, LEAVES)                         \
-	FUNCTION("cuMemPrefetchAsync", FLUSHES, LEAVES)                      \
-	FUNCTION("cuMemPrefetchAsync_ptsz", FLUSHES, LEAVES)                 \
-	FUNCTION("cuMemPrefetchAsync_v2", FLUSHES, LEAVES)                   \
-	FUNCTION("cuMemPrefetchAsync_v2_ptsz", FLUSHES, LEAVES)              \
-	FUNCTION("cuMemPrefetchBatchAsync", FLUSHES, LEAVES)                 \
-	FUNCTION("cuMemPrefetchBatchAsync_ptsz", FLUSHES, LEAVES)            \
-	FUNCTION("cuMemRangeGetAttribute", FLUSHES, LEAVES)                  \
-	FUNCTION("cuMemRangeGetAttributes", FLUSHES, LEAVES)                 \
-	FUNCTION("cuMemRelease", FLUSHES, LEAVES)                            \
-	FUNCTION("cuMemRetainAllocationHandle", FLUSHES, LEAVES)             \
-	FUNCTION("cuMemSetAccess", FLUSHES, LEAVES)                          \
-	FUNCTION("cuMemSetMemPool", FLUSHES, LEAVES)                         \
-	FUNCTION("cuMemUnmap", FLUSHES, LEAVES)                              \
-	FUNCTION("cuMemcpy", FLUSHES, LEAVES)                                \
-	FUNCTION("cuMemcpy2D", FLUSHES, LEAVES)                              \
-	FUNCTION("cuMemcpy2DAsync", FLUSHES, LEAVES)                         \
-	FUNCTION("cuMemcpy2DAsync_v2", FLUSHES, LEAVES)                      \
-	FUNCTION("cuMemcpy2DAsync_v2_ptsz", FLUSHES, LEAVES)                 \
-	FUNCTION("cuMemcpy2DUnaligned", FLUSHES, LEAVES)                     \
-	FUNCTION("cuMemcpy2DUnaligned_v2", FLUSHES, LEAVES)                  \
-	FUNCTION("cuMemcpy2DUnaligned_v2_ptds", FLUSHES, LEAVES)             \
-	FUNCTION("cuMemcpy2D_v2", FLUSHES, LEAVES)                           \
-	FUNCTION("cuMemcpy2D_v2_ptds", FLUSHES, LEAVES)                      \
-	FUNCTION("cuMemcpy3D", FLUSHES, LEAVES)                              \
-	FUNCTION("cuMemcpy3DAsync", FLUSHES, LEAVES)                         \
-	FUNCTION("cuMemcpy3DAsync_v2", FLUSHES, LEAVES)                      \
-	FUNCTION("cuMemcpy3DAsync_v2_ptsz", FLUSHES, LEAVES)                 \
-	FUNCTION("cuMemcpy3DBatchAsync", FLUSHES, LEAVES)                    \
-	FUNCTION("cuMemcpy3DBatchAsync_ptsz", FLUSHES, LEAVES)               \
-	FUNCTION("cuMemcpy3DBatchAsync_v2", FLUSHES, LEAVES)                 \
-	FUNCTION("cuMemcpy3DBatchAsync_v2_ptsz", FLUSHES, LEAVES)            \
-	FUNCTION("cuMemcpy3DPeer", FLUSHES, LEAVES)                          \
-	FUNCTION("cuMemcpy3DPeerAsync", FLUSHES, LEAVES)                     \
-	FUNCTION("cuMemcpy3DPeerAsync_ptsz", FLUSHES, LEAVES)                \
-	FUNCTION("cuMemcpy3DPeer_ptds", FLUSHES, LEAVES)                     \
-	FUNCTION("cuMemcpy3D_v2", FLUSHES, LEAVES)                           \
-	FUNCTION("cuMemcpy3D_v2_ptds", FLUSHES, LEAVES)                      \
-	FUNCTION("cuMemcpyAsync", FLUSHES, LEAVES)                           \
-	FUNCTION("cuMemcpyAsync_ptsz", FLUSHES, LEAVES)                      \
-	FUNCTION("cuMemcpyAtoA", FLUSHES, LEAVES)                            \
-	FUNCTION("cuMemcpyAtoA_v2", FLUSHES, LEAVES)                         \
-	FUNCTION("cuMemcpyAtoA_v2_ptds", FLUSHES, LEAVES)                    \
-	FUNCTION("cuMemcpyAtoD", FLUSHES, LEAVES)                            \
-	FUNCTION("cuMemcpyAtoD_v2", FLUSHES, LEAVES)                         \
-	FUNCTION("cuMemcpyAtoD_v2_ptds", FLUSHES, LEAVES)                    \
-	FUNCTION("cuMemcpyAtoH", FLUSHES, LEAVES)                            \
-	FUNCTION("cuMemcpyAtoHAsync", FLUSHES, LEAVES)                       \
-	FUNCTION("cuMemcpyAtoHAsync_v2", FLUSHES, LEAVES)                    \
-	FUNCTION("cuMemcpyAtoHAsync_v2_ptsz", FLUSHES, LEAVES)               \
-	FUNCTION("cuMemcpyAtoH_v2", FLUSHES, LEAVES)                         \
-	FUNCTION("cuMemcpyAtoH_v2_ptds", FLUSHES, LEAVES)                    \
-	FUNCTION("cuMemcpyBatchAsync", FLUSHES, LEAVES)                      \
-	FUNCTION("cuMemcpyBatchAsync_ptsz", FLUSHES, LEAVES)                 \
-	FUNCTION("cuMemcpyBatchAsync_v2", FLUSHES, LEAVES)                   \
-	FUNCTION("cuMemcpyBatchAsync_v2_ptsz", FLUSHES, LEAVES)              \
-	FUNCTION("cuMemcpyDtoA", FLUSHES, LEAVES)                            \
-	FUNCTION("cuMemcpyDtoA_v2", FLUSHES, LEAVES)                         \
-	FUNCTION("cuMemcpyDtoA_v2_ptds", FLUSHES, LEAVES)                    \
-	FUNCTION("cuMemcpyDtoD", FLUSHES, LEAVES)                            \
-	FUNCTION("cuMemcpyDtoDAsync", FLUSHES, LEAVES)                       \
-	FUNCTION("cuMemcpyDtoDAsync_v2", HANDLED, LEAVES)                    \
-	FUNCTION("cuMemcpyDtoDAsync_v2_ptsz", HANDLED, LEAVES)               \
-	FUNCTION("cuMemcpyDtoD_v2", FLUSHES, LEAVES)                         \
-	FUNCTION("cuMemcpyDtoD_v2_ptds", FLUSHES, LEAVES)                    \
-	FUNCTION("cuMemcpyDtoH", FLUSHES, LEAVES)                            \
-	FUNCTION("cuMemcpyDtoHAsync", FLUSHES, LEAVES)                       \
-	FUNCTION("cuMemcpyDtoHAsync_v2", FLUSHES, LEAVES)                    \
-	FUNCTION("cuMemcpyDtoHAsync_v2_ptsz", FLUSHES, LEAVES)               \
-	FUNCTION("cuMemcpyDtoH_v2", FLUSHES, LEAVES)                         \
-	FUNCTION("cuMemcpyDtoH_v2_ptds", FLUSHES, LEAVES)                    \
-	FUNCTION("cuMemcpyHtoA", FLUSHES, LEAVES)                            \
-	FUNCTION("cuMemcpyHtoAAsync", FLUSHES, LEAVES)                       \
-	FUNCTION("cuMemcpyHtoAAsync_v2", FLUSHES, LEAVES)                    \
-	FUNCTION("cuMemcpyHtoAAsync_v2_ptsz", FLUSHES, LEAVES)               \
-	FUNCTION("cuMemcpyHtoA_v2", FLUSHES, LEAVES)                         \
-	FUNCTION("cuMemcpyHtoA_v2_ptds", FLUSHES, LEAVES)                    \
-	FUNCTION("cuMemcpyHtoD", FLUSHES, LEAVES)                            \
-	FUNCTION("cuMemcpyHtoDAsync", FLUSHES, LEAVES)                       \
-	FUNCTION("cuMemcpyHtoDAsync_v2", FLUSHES, LEAVES)                    \
-	FUNCTION("cuMemcpyHtoDAsync_v2_ptsz", FLUSHES, LEAVES)               \
-	FUNCTION("cuMemcpyHtoD_v2", FLUSHES, LEAVES)                         \
-	FUNCTION("cuMemcpyHtoD_v2_ptds", FLUSHES, LEAVES)                    \
-	FUNCTION("cuMemcpyPeer", FLUSHES, LEAVES)                            \
-	FUNCTION("cuMemcpyPeerAsync", FLUSHES, LEAVES)                       \
-	FUNCTION("cuMemcpyPeerAsync_ptsz", FLUSHES, LEAVES)                  \
-	FUNCTION("cuMemcpyPeer_ptds", FLUSHES, LEAVES)                       \
-	FUNCTION("cuMemcpy_ptds", FLUSHES, LEAVES)                           \
-	FUNCTION("cuMemsetD16", FLUSHES, LEAVES)                             \
-	FUNCTION("cuMemsetD16Async", HANDLED, LEAVES)                        \
-	FUNCTION("cuMemsetD16Async_ptsz", HANDLED, LEAVES)                   \
-	FUNCTION("cuMemsetD16_v2", FLUSHES, LEAVES)                          \
-	FUNCTION("cuMemsetD16_v2_ptds", FLUSHES, LEAVES)                     \
-	FUNCTION("cuMemsetD2D16", FLUSHES, LEAVES)                           \
-	FUNCTION("cuMemsetD2D16Async", FLUSHES, LEAVES)                      \
-	FUNCTION("cuMemsetD2D16Async_ptsz", FLUSHES, LEAVES)                 \
-	FUNCTION("cuMemsetD2D16_v2", FLUSHES, LEAVES)                        \
-	FUNCTION("cuMemsetD2D16_v2_ptds", FLUSHES, LEAVES)                   \
-	FUNCTION("cuMemsetD2D32", FLUSHES, LEAVES)                           \
-	FUNCTION("cuMemsetD2D32Async", FLUSHES, LEAVES)                      \
-	FUNCTION("cuMemsetD2D32Async_ptsz", FLUSHES, LEAVES)                 \
-	FUNCTION("cuMemsetD2D32_v2", FLUSHES, LEAVES)                        \
-	FUNCTION("cuMemsetD2D32_v2_ptds", FLUSHES, LEAVES)                   \
-	FUNCTION("cuMemsetD2D8", FLUSHES, LEAVES)                            \
-	FUNCTION("cuMemsetD2D8Async", FLUSHES, LEAVES)                       \
-	FUNCTION("cuMemsetD2D8Async_ptsz", FLUSHES, LEAVES)                  \
-	FUNCTION("cuMemsetD2D8_v2", FLUSHES, LEAVES)                         \
-	FUNCTION("cuMemsetD2D8_v2_ptds", FLUSHES, LEAVES)                    \
-	FUNCTION("cuMemsetD32", FLUSHES, LEAVES)                             \
-	FUNCTION("cuMemsetD32Async", HANDLED, LEAVES)                        \
-	FUNCTION("cuMemsetD32Async_ptsz", HANDLED, LEAVES)                   \
-	FUNCTION("cuMemsetD32_v2", FLUSHES, LEAVES)                          \
-	FUNCTION("cuMemsetD32_v2_ptds", FLUSHES, LEAVES)                     \
-	FUNCTION("cuMemsetD8", FLUSHES, LEAVES)                              \
-	FUNCTION("cuMemsetD8Async", HANDLED, LEAVES)                         \
-	FUNCTION("cuMemsetD8Async_ptsz", HANDLED, LEAVES)                    \
-	FUNCTION("cuMemsetD8_v2", FLUSHES, LEAVES)                           \
-	FUNCTION("cuMemsetD8_v2_ptds", FLUSHES, LEAVES)                      \
-	FUNCTION("cuMipmappedArrayCreate", FLUSHES, RETURNS)                 \
-	FUNCTION("cuMipmappedArrayDestroy", FLUSHES, LEAVES)                 \
-	FUNCTION("cuMipmappedArrayGetLevel", ASKS, LEAVES)                   \
-	FUNCTION("cuMipmappedArrayGetMemoryRequirements", ASKS, LEAVES)      \
-	FUNCTION("cuMipmappedArrayGetSparseProperties", ASKS, LEAVES)        \
-	FUNCTION("cuMulticastAddDevice", FLUSHES, LEAVES)                    \
-	FUNCTION("cuMulticastBindAddr", FLUSHES, LEAVES)                     \
-	FUNCTION("cuMulticastBindMem", FLUSHES, LEAVES)                      \
-	FUNCTION("cuMulticastCreate", FLUSHES, RETURNS)                      \
-	FUNCTION("cuMulticastGetGranularity", ASKS, LEAVES)                  \
-	FUNCTION("cuMulticastUnbind", FLUSHES, LEAVES)                       \
-	FUNCTION("cuPointerGetAttribute", HANDLED, LEAVES)                   \
-	FUNCTION("cuPointerGetAttributes", HANDLED, LEAVES)                  \
-	FUNCTION("cuPointerSetAttribute", FLUSHES, ENDS)                     \
-	FUNCTION("cuSurfObjectCreate", FLUSHES, LEAVES)                      \
-	FUNCTION("cuSurfObjectDestroy", FLUSHES, LEAVES)                     \
-	FUNCTION("cuSurfObjectGetResourceDesc", FLUSHES, LEAVES)             \
-	FUNCTION("cuSurfRefGetArray", FLUSHES, LEAVES)                       \
-	FUNCTION("cuSurfRefSetArray", FLUSHES, LEAVES)                       \
-	FUNCTION("cuTensorMapEncodeIm2col", ASKS, LEAVES)                    \
-	FUNCTION("cuTensorMapEncodeIm2colWide", ASKS, LEAVES)                \
-	FUNCTION("cuTensorMapEncodeTiled", ASKS, LEAVES)                     \
-	FUNCTION("cuTensorMapReplaceAddress", FLUSHES, LEAVES)               \
-	FUNCTION("cuTexObjectCreate", FLUSHES, LEAVES)                       \
-	FUNCTION("cuTexObjectDestroy", FLUSHES, LEAVES)                      \
-	FUNCTION("cuTexObjectGetResourceDesc", FLUSHES, LEAVES)              \
-	FUNCTION("cuTexObjectGetResourceViewDesc", FLUSHES, LEAVES)          \
-	FUNCTION("cuTexObjectGetTextureDesc", FLUSHES, LEAVES)               \
-	FUNCTION("cuTexRefCreate", FLUSHES, LEAVES)                          \
-	FUNCTION("cuTexRefDestroy", FLUSHES, LEAVES)                         \
-	FUNCTION("cuTexRefGetAddress", FLUSHES, LEAVES)                      \
-	FUNCTION("cuTexRefGetAddressMode", FLUSHES, LEAVES)                  \
-	FUNCTION("cuTexRefGetAddress_v2", FLUSHES, LEAVES)                   \
-	FUNCTION("cuTexRefGetArray", FLUSHES, LEAVES)                        \
-	FUNCTION("cuTexRefGetBorderColor", FLUSHES, LEAVES)                  \
-	FUNCTION("cuTexRefGetFilterMode", FLUSHES, LEAVES)                   \
-	FUNCTION("cuTexRefGetFlags", FLUSHES, LEAVES)                        \
-	FUNCTION("cuTexRefGetFormat", FLUSHES, LEAVES)                       \
-	FUNCTION("cuTexRefGetMaxAnisotropy", FLUSHES, LEAVES)                \
-	FUNCTION("cuTexRefGetMipmapFilterMode", FLUSHES, LEAVES)             \
-	FUNCTION("cuTexRefGetMipmapLevelBias", FLUSHES, LEAVES)              \
-	FUNCTION("cuTexRefGetMipmapLevelClamp", FLUSHES, LEAVES)             \
-	FUNCTION("cuTexRefGetMipmappedArray", FLUSHES, LEAVES)               \
-	FUNCTION("cuTexRefSetAddress", FORGETS, LEAVES)                      \
-	FUNCTION("cuTexRefSetAddress2D", FLUSHES, LEAVES)                    \
-	FUNCTION("cuTexRefSetAddress2D_v2", FLUSHES, LEAVES)                 \
-	FUNCTION("cuTexRefSetAddress2D_v3", FLUSHES, LEAVES)                 \
-	FUNCTION("cuTexRefSetAddressMode", FLUSHES, LEAVES)                  \
-	FUNCTION("cuTexRefSetAddress_v2", FLUSHES, LEAVES)                   \
-	FUNCTION("cuTexRefSetArray", FLUSHES, LEAVES)                        \
-	FUNCTION("cuTexRefSetBorderColor", FLUSHES, LEAVES)                  \
-	FUNCTION("cuTexRefSetFilterMode", FLUSHES, LEAVES)                   \
-	FUNCTION("cuTexRefSetFlags", FLUSHES, LEAVES)                        \
-	FUNCTION("cuTexRefSetFormat", FLUSHES, LEAVES)                       \
-	FUNCTION("cuTexRefSetMaxAnisotropy", FLUSHES, LEAVES)                \
-	FUNCTION("cuTexRefSetMipmapFilterMode", FLUSHES, LEAVES)             \
-	FUNCTION("cuTexRefSetMipmapLevelBias", FLUSHES, LEAVES)              \
-	FUNCTION("cuTexRefSetMipmapLevelClamp", FLUSHES, LEAVES)             \
-	FUNCTION("cuTexRefSetMipmappedArray", FLUSHES, LEAVES)
+#define TRY_FUNCTIONS_MEMORY(FUNCTION)                                                \
+	FUNCTION("cuArray3DCreate", FLUSHES, RETURNS, GIVES)                          \
+	FUNCTION("cuArray3DCreate_v2", FLUSHES, RETURNS, GIVES)                       \
+	FUNCTION("cuArray3DGetDescriptor", ASKS, LEAVES, QUIET)                       \
+	FUNCTION("cuArray3DGetDescriptor_v2", ASKS, LEAVES, QUIET)                    \
+	FUNCTION("cuArrayCreate", FLUSHES, RETURNS, GIVES)                            \
+	FUNCTION("cuArrayCreate_v2", FLUSHES, RETURNS, GIVES)                         \
+	FUNCTION("cuArrayDestroy", FLUSHES, LEAVES, GIVES)                            \
+	FUNCTION("cuArrayGetDescriptor", ASKS, LEAVES, QUIET)                         \
+	FUNCTION("cuArrayGetDescriptor_v2", ASKS, LEAVES, QUIET)                      \
+	FUNCTION("cuArrayGetMemoryRequirements", ASKS, LEAVES, QUIET)                 \
+	FUNCTION("cuArrayGetPlane", ASKS, LEAVES, QUIET)                              \
+	FUNCTION("cuArrayGetSparseProperties", ASKS, LEAVES, QUIET)                   \
+	FUNCTION("cuDestroyExternalMemory", FLUSHES, LEAVES, SHOWS)                   \
+	FUNCTION("cuDestroyExternalSemaphore", FLUSHES, LEAVES, SHOWS)                \
+	FUNCTION("cuExternalMemoryGetMappedBuffer", FLUSHES, LEAVES, EXPOSES)         \
+	FUNCTION("cuExternalMemoryGetMappedMipmappedArray", FLUSHES, LEAVES, EXPOSES) \
+	FUNCTION("cuFlushGPUDirectRDMAWrites", FLUSHES, LEAVES, EXPOSES)              \
+	FUNCTION("cuImportExternalMemory", FLUSHES, LEAVES, EXPOSES)                  \
+	FUNCTION("cuImportExternalSemaphore", FLUSHES, LEAVES, EXPOSES)               \
+	FUNCTION("cuIpcCloseMemHandle", FLUSHES, LEAVES, EXPOSES)                     \
+	FUNCTION("cuIpcGetEventHandle", FLUSHES, LEAVES, EXPOSES)                     \
+	FUNCTION("cuIpcGetMemHandle", FLUSHES, ENDS, EXPOSES)                         \
+	FUNCTION("cuIpcOpenEventHandle", FLUSHES, LEAVES, EXPOSES)                    \
+	FUNCTION("cuIpcOpenMemHandle", FLUSHES, LEAVES, EXPOSES)                      \
+	FUNCTION("cuIpcOpenMemHandle_v2", FLUSHES, LEAVES, EXPOSES)                   \
+	FUNCTION("cuMemAddressFree", FLUSHES, LEAVES, SHOWS)                          \
+	FUNCTION("cuMemAddressReserve", FLUSHES, LEAVES, EXPOSES)                     \
+	FUNCTION("cuMemAdvise", FLUSHES, LEAVES, EXPOSES)                             \
+	FUNCTION("cuMemAdvise_v2", FLUSHES, LEAVES, EXPOSES)                          \
+	FUNCTION("cuMemAlloc", ASKS, RETURNS, TELLS)                                  \
+	FUNCTION("cuMemAllocAsync", FLUSHES, RETURNS, GIVES)                          \
+	FUNCTION("cuMemAllocAsync_ptsz", FLUSHES, RETURNS, GIVES)                     \
+	FUNCTION("cuMemAllocFromPoolAsync", FLUSHES, RETURNS, GIVES)                  \
+	FUNCTION("cuMemAllocFromPoolAsync_ptsz", FLUSHES, RETURNS, GIVES)             \
+	FUNCTION("cuMemAllocHost", FLUSHES, LEAVES, EXPOSES)                          \
+	FUNCTION("cuMemAllocHost_v2", FLUSHES, LEAVES, EXPOSES)                       \
+	FUNCTION("cuMemAllocManaged", FLUSHES, RETURNS, EXPOSES)                      \
+	FUNCTION("cuMemAllocPitch", ASKS, RETURNS, TELLS)                             \
+	FUNCTION("cuMemAllocPitch_v2", ASKS, RETURNS, TELLS)                          \
+	FUNCTION("cuMemAlloc_v2", HANDLED, LEAVES, TELLS)                             \
+	FUNCTION("cuMemBatchDecompressAsync", FLUSHES, LEAVES, SHOWS)                 \
+	FUNCTION("cuMemBatchDecompressAsync_ptsz", FLUSHES, LEAVES, SHOWS)            \
+	FUNCTION("cuMemCreate", FLUSHES, RETURNS, EXPOSES)                            \
+	FUNCTION("cuMemDiscardAndPrefetchBatchAsync", FLUSHES, LEAVES, EXPOSES)       \
+	FUNCTION("cuMemDiscardAndPrefetchBatchAsync_ptsz", FLUSHES, LEAVES, EXPOSES)  \
+	FUNCTION("cuMemDiscardBatchAsync", FLUSHES, LEAVES, SHOWS)                    \
+	FUNCTION("cuMemDiscardBatchAsync_ptsz", FLUSHES, LEAVES, SHOWS)               \
+	FUNCTION("cuMemExportToShareableHandle", FLUSHES, LEAVES, EXPOSES)            \
+	FUNCTION("cuMemFree", FLUSHES, LEAVES, TELLS)                                 \
+	FUNCTION("cuMemFreeAsync", HANDLED, LEAVES, GIVES)                            \
+	FUNCTION("cuMemFreeAsync_ptsz", HANDLED, LEAVES, GIVES)                       \
+	FUNCTION("cuMemFreeHost", FLUSHES, LEAVES, SHOWS)                             \
+	FUNCTION("cuMemFree_v2", HANDLED, LEAVES, TELLS)                              \
+	FUNCTION("cuMemGetAccess", ASKS, LEAVES, QUIET)                               \
+	FUNCTION("cuMemGetAddressRange", ASKS, LEAVES, QUIET)                         \
+	FUNCTION("cuMemGetAddressRange_v2", HANDLED, LEAVES, QUIET)                   \
+	FUNCTION("cuMemGetAllocationGranularity", ASKS, LEAVES, QUIET)                \
+	FUNCTION("cuMemGetAllocationPropertiesFromHandle", ASKS, LEAVES, QUIET)       \
+	FUNCTION("cuMemGetDefaultMemPool", FLUSHES, LEAVES, EXPOSES)                  \
+	FUNCTION("cuMemGetHandleForAddressRange", FLUSHES, ENDS, EXPOSES)             \
+	FUNCTION("cuMemGetInfo", ASKS, RETURNS, TELLS)                                \
+	FUNCTION("cuMemGetInfo_v2", ASKS, RETURNS, TELLS)                             \
+	FUNCTION("cuMemGetMemPool", FLUSHES, LEAVES, EXPOSES)                         \
+	FUNCTION("cuMemHostAlloc", FLUSHES, LEAVES, EXPOSES)                          \
+	FUNCTION("cuMemHostGetDevicePointer", ASKS, LEAVES, QUIET)                    \
+	FUNCTION("cuMemHostGetDevicePointer_v2", ASKS, LEAVES, QUIET)                 \
+	FUNCTION("cuMemHostGetFlags", ASKS, LEAVES, QUIET)                            \
+	FUNCTION("cuMemHostRegister", FLUSHES, LEAVES, EXPOSES)                       \
+	FUNCTION("cuMemHostRegister_v2", FLUSHES, LEAVES, EXPOSES)                    \
+	FUNCTION("cuMemHostUnregister", FLUSHES, LEAVES, SHOWS)                       \
+	FUNCTION("cuMemImportFromShareableHandle", FLUSHES, LEAVES, EXPOSES)          \
+	FUNCTION("cuMemMap", FLUSHES, LEAVES, EXPOSES)                                \
+	FUNCTION("cuMemMapArrayAsync", FLUSHES, LEAVES, SHOWS)                        \
+	FUNCTION("cuMemMapArrayAsync_ptsz", FLUSHES, LEAVES, SHOWS)                   \
+	FUNCTION("cuMemPoolCreate", FLUSHES, LEAVES, EXPOSES)                         \
+	FUNCTION("cuMemPoolDestroy", FLUSHES, LEAVES, SHOWS)                          \
+	FUNCTION("cuMemPoolExportPointer", FLUSHES, LEAVES, EXPOSES)                  \
+	FUNCTION("cuMemPoolExportToShareableHandle", FLUSHES, LEAVES, EXPOSES)        \
+	FUNCTION("cuMemPoolGetAccess", ASKS, LEAVES, QUIET)                           \
+	FUNCTION("cuMemPoolGetAttribute", FLUSHES, LEAVES, SHOWS)                     \
+	FUNCTION("cuMemPoolImportFromShareableHandle", FLUSHES, LEAVES, EXPOSES)      \
+	FUNCTION("cuMemPoolImportPointer", FLUSHES, LEAVES, EXPOSES)                  \
+	FUNCTION("cuMemPoolSetAccess", FLUSHES, LEAVES, EXPOSES)                      \
+	FUNCTION("cuMemPoolSetAttribute", FLUSHES, LEAVES, SHOWS)                     \
+	FUNCTION("cuMemPoolTrimTo", FLUSHES, LEAVES, SHOWS)                           \
+	FUNCTION("cuMemPrefetchAsync", FLUSHES, LEAVES, EXPOSES)                      \
+	FUNCTION("cuMemPrefetchAsync_ptsz", FLUSHES, LEAVES, EXPOSES)                 \
+	FUNCTION("cuMemPrefetchAsync_v2", FLUSHES, LEAVES, EXPOSES)                   \
+	FUNCTION("cuMemPrefetchAsync_v2_ptsz", FLUSHES, LEAVES, EXPOSES)              \
+	FUNCTION("cuMemPrefetchBatchAsync", FLUSHES, LEAVES, EXPOSES)                 \
+	FUNCTION("cuMemPrefetchBatchAsync_ptsz", FLUSHES, LEAVES, EXPOSES)            \
+	FUNCTION("cuMemRangeGetAttribute", FLUSHES, LEAVES, SHOWS)                    \
+	FUNCTION("cuMemRangeGetAttributes", FLUSHES, LEAVES, SHOWS)                   \
+	FUNCTION("cuMemRelease", FLUSHES, LEAVES, SHOWS)                              \
+	FUNCTION("cuMemRetainAllocationHandle", FLUSHES, LEAVES, EXPOSES)             \
+	FUNCTION("cuMemSetAccess", FLUSHES, LEAVES, EXPOSES)                          \
+	FUNCTION("cuMemSetMemPool", FLUSHES, LEAVES, EXPOSES)                         \
+	FUNCTION("cuMemUnmap", FLUSHES, LEAVES, SHOWS)                                \
+	FUNCTION("cuMemcpy", FLUSHES, LEAVES, GIVES)                                  \
+	FUNCTION("cuMemcpy2D", FLUSHES, LEAVES, GIVES)                                \
+	FUNCTION("cuMemcpy2DAsync", FLUSHES, LEAVES, SHOWS)                           \
+	FUNCTION("cuMemcpy2DAsync_v2", FLUSHES, LEAVES, SHOWS)                        \
+	FUNCTION("cuMemcpy2DAsync_v2_ptsz", FLUSHES, LEAVES, SHOWS)                   \
+	FUNCTION("cuMemcpy2DUnaligned", FLUSHES, LEAVES, GIVES)                       \
+	FUNCTION("cuMemcpy2DUnaligned_v2", FLUSHES, LEAVES, GIVES)                    \
+	FUNCTION("cuMemcpy2DUnaligned_v2_ptds", FLUSHES, LEAVES, GIVES)               \
+	FUNCTION("cuMemcpy2D_v2", FLUSHES, LEAVES, GIVES)                             \
+	FUNCTION("cuMemcpy2D_v2_ptds", FLUSHES, LEAVES, GIVES)                        \
+	FUNCTION("cuMemcpy3D", FLUSHES, LEAVES, GIVES)                                \
+	FUNCTION("cuMemcpy3DAsync", FLUSHES, LEAVES, SHOWS)                           \
+	FUNCTION("cuMemcpy3DAsync_v2", FLUSHES, LEAVES, SHOWS)                        \
+	FUNCTION("cuMemcpy3DAsync_v2_ptsz", FLUSHES, LEAVES, SHOWS)                   \
+	FUNCTION("cuMemcpy3DBatchAsync", FLUSHES, LEAVES, SHOWS)                      \
+	FUNCTION("cuMemcpy3DBatchAsync_ptsz", FLUSHES, LEAVES, SHOWS)                 \
+	FUNCTION("cuMemcpy3DBatchAsync_v2", FLUSHES, LEAVES, SHOWS)                   \
+	FUNCTION("cuMemcpy3DBatchAsync_v2_ptsz", FLUSHES, LEAVES, SHOWS)              \
+	FUNCTION("cuMemcpy3DPeer", FLUSHES, LEAVES, EXPOSES)                          \
+	FUNCTION("cuMemcpy3DPeerAsync", FLUSHES, LEAVES, EXPOSES)                     \
+	FUNCTION("cuMemcpy3DPeerAsync_ptsz", FLUSHES, LEAVES, EXPOSES)                \
+	FUNCTION("cuMemcpy3DPeer_ptds", FLUSHES, LEAVES, EXPOSES)                     \
+	FUNCTION("cuMemcpy3D_v2", FLUSHES, LEAVES, GIVES)                             \
+	FUNCTION("cuMemcpy3D_v2_ptds", FLUSHES, LEAVES, GIVES)                        \
+	FUNCTION("cuMemcpyAsync", FLUSHES, LEAVES, SHOWS)                             \
+	FUNCTION("cuMemcpyAsync_ptsz", FLUSHES, LEAVES, SHOWS)                        \
+	FUNCTION("cuMemcpyAtoA", FLUSHES, LEAVES, GIVES)                              \
+	FUNCTION("cuMemcpyAtoA_v2", FLUSHES, LEAVES, GIVES)                           \
+	FUNCTION("cuMemcpyAtoA_v2_ptds", FLUSHES, LEAVES, GIVES)                      \
+	FUNCTION("cuMemcpyAtoD", FLUSHES, LEAVES, GIVES)                              \
+	FUNCTION("cuMemcpyAtoD_v2", FLUSHES, LEAVES, GIVES)                           \
+	FUNCTION("cuMemcpyAtoD_v2_ptds", FLUSHES, LEAVES, GIVES)                      \
+	FUNCTION("cuMemcpyAtoH", FLUSHES, LEAVES, TELLS)                              \
+	FUNCTION("cuMemcpyAtoHAsync", FLUSHES, LEAVES, SHOWS)                         \
+	FUNCTION("cuMemcpyAtoHAsync_v2", FLUSHES, LEAVES, SHOWS)                      \
+	FUNCTION("cuMemcpyAtoHAsync_v2_ptsz", FLUSHES, LEAVES, SHOWS)                 \
+	FUNCTION("cuMemcpyAtoH_v2", FLUSHES, LEAVES, TELLS)                           \
+	FUNCTION("cuMemcpyAtoH_v2_ptds", FLUSHES, LEAVES, TELLS)                      \
+	FUNCTION("cuMemcpyBatchAsync", FLUSHES, LEAVES, SHOWS)                        \
+	FUNCTION("cuMemcpyBatchAsync_ptsz", FLUSHES, LEAVES, SHOWS)                   \
+	FUNCTION("cuMemcpyBatchAsync_v2", FLUSHES, LEAVES, SHOWS)                     \
+	FUNCTION("cuMemcpyBatchAsync_v2_ptsz", FLUSHES, LEAVES, SHOWS)                \
+	FUNCTION("cuMemcpyDtoA", FLUSHES, LEAVES, GIVES)                              \
+	FUNCTION("cuMemcpyDtoA_v2", FLUSHES, LEAVES, GIVES)                           \
+	FUNCTION("cuMemcpyDtoA_v2_ptds", FLUSHES, LEAVES, GIVES)                      \
+	FUNCTION("cuMemcpyDtoD", FLUSHES, LEAVES, LEGACY)                             \
+	FUNCTION("cuMemcpyDtoDAsync", FLUSHES, LEAVES, SHOWS)                         \
+	FUNCTION("cuMemcpyDtoDAsync_v2", HANDLED, LEAVES, QUIET)                      \
+	FUNCTION("cuMemcpyDtoDAsync_v2_ptsz", HANDLED, LEAVES, QUIET)                 \
+	FUNCTION("cuMemcpyDtoD_v2", FLUSHES, LEAVES, LEGACY)                          \
+	FUNCTION("cuMemcpyDtoD_v2_ptds", FLUSHES, LEAVES, GIVES)                      \
+	FUNCTION("cuMemcpyDtoH", FLUSHES, LEAVES, TELLS)                              \
+	FUNCTION("cuMemcpyDtoHAsync", FLUSHES, LEAVES, SHOWS)                         \
+	FUNCTION("cuMemcpyDtoHAsync_v2", FLUSHES, LEAVES, SHOWS)                      \
+	FUNCTION("cuMemcpyDtoHAsync_v2_ptsz", FLUSHES, LEAVES, SHOWS)                 \
+	FUNCTION("cuMemcpyDtoH_v2", HANDLED, LEAVES, TELLS)                           \
+	FUNCTION("cuMemcpyDtoH_v2_ptds", FLUSHES, LEAVES, TELLS)                      \
+	FUNCTION("cuMemcpyHtoA", FLUSHES, LEAVES, GIVES)                              \
+	FUNCTION("cuMemcpyHtoAAsync", FLUSHES, LEAVES, SHOWS)                         \
+	FUNCTION("cuMemcpyHtoAAsync_v2", FLUSHES, LEAVES, SHOWS)                      \
+	FUNCTION("cuMemcpyHtoAAsync_v2_ptsz", FLUSHES, LEAVES, SHOWS)                 \
+	FUNCTION("cuMemcpyHtoA_v2", FLUSHES, LEAVES, GIVES)                           \
+	FUNCTION("cuMemcpyHtoA_v2_ptds", FLUSHES, LEAVES, GIVES)                      \
+	FUNCTION("cuMemcpyHtoD", FLUSHES, LEAVES, LEGACY)                             \
+	FUNCTION("cuMemcpyHtoDAsync", FLUSHES, LEAVES, GIVES)                         \
+	FUNCTION("cuMemcpyHtoDAsync_v2", FLUSHES, LEAVES, GIVES)                      \
+	FUNCTION("cuMemcpyHtoDAsync_v2_ptsz", FLUSHES, LEAVES, GIVES)                 \
+	FUNCTION("cuMemcpyHtoD_v2", FLUSHES, LEAVES, LEGACY)                          \
+	FUNCTION("cuMemcpyHtoD_v2_ptds", FLUSHES, LEAVES, GIVES)                      \
+	FUNCTION("cuMemcpyPeer", FLUSHES, LEAVES, EXPOSES)                            \
+	FUNCTION("cuMemcpyPeerAsync", FLUSHES, LEAVES, EXPOSES)                       \
+	FUNCTION("cuMemcpyPeerAsync_ptsz", FLUSHES, LEAVES, EXPOSES)                  \
+	FUNCTION("cuMemcpyPeer_ptds", FLUSHES, LEAVES, EXPOSES)                       \
+	FUNCTION("cuMemcpy_ptds", FLUSHES, LEAVES, GIVES)                             \
+	FUNCTION("cuMemsetD16", FLUSHES, LEAVES, LEGACY)                              \
+	FUNCTION("cuMemsetD16Async", HANDLED, LEAVES, QUIET)                          \
+	FUNCTION("cuMemsetD16Async_ptsz", HANDLED, LEAVES, QUIET)                     \
+	FUNCTION("cuMemsetD16_v2", FLUSHES, LEAVES, LEGACY)                           \
+	FUNCTION("cuMemsetD16_v2_ptds", FLUSHES, LEAVES, GIVES)                       \
+	FUNCTION("cuMemsetD2D16", FLUSHES, LEAVES, GIVES)                             \
+	FUNCTION("cuMemsetD2D16Async", FLUSHES, LEAVES, GIVES)                        \
+	FUNCTION("cuMemsetD2D16Async_ptsz", FLUSHES, LEAVES, GIVES)                   \
+	FUNCTION("cuMemsetD2D16_v2", FLUSHES, LEAVES, GIVES)                          \
+	FUNCTION("cuMemsetD2D16_v2_ptds", FLUSHES, LEAVES, GIVES)                     \
+	FUNCTION("cuMemsetD2D32", FLUSHES, LEAVES, GIVES)                             \
+	FUNCTION("cuMemsetD2D32Async", FLUSHES, LEAVES, GIVES)                        \
+	FUNCTION("cuMemsetD2D32Async_ptsz", FLUSHES, LEAVES, GIVES)                   \
+	FUNCTION("cuMemsetD2D32_v2", FLUSHES, LEAVES, GIVES)                          \
+	FUNCTION("cuMemsetD2D32_v2_ptds", FLUSHES, LEAVES, GIVES)                     \
+	FUNCTION("cuMemsetD2D8", FLUSHES, LEAVES, GIVES)                              \
+	FUNCTION("cuMemsetD2D8Async", FLUSHES, LEAVES, GIVES)                         \
+	FUNCTION("cuMemsetD2D8Async_ptsz", FLUSHES, LEAVES, GIVES)                    \
+	FUNCTION("cuMemsetD2D8_v2", FLUSHES, LEAVES, GIVES)                           \
+	FUNCTION("cuMemsetD2D8_v2_ptds", FLUSHES, LEAVES, GIVES)                      \
+	FUNCTION("cuMemsetD32", FLUSHES, LEAVES, LEGACY)                              \
+	FUNCTION("cuMemsetD32Async", HANDLED, LEAVES, QUIET)                          \
+	FUNCTION("cuMemsetD32Async_ptsz", HANDLED, LEAVES, QUIET)                     \
+	FUNCTION("cuMemsetD32_v2", FLUSHES, LEAVES, LEGACY)                           \
+	FUNCTION("cuMemsetD32_v2_ptds", FLUSHES, LEAVES, GIVES)                       \
+	FUNCTION("cuMemsetD8", FLUSHES, LEAVES, LEGACY)                               \
+	FUNCTION("cuMemsetD8Async", HANDLED, LEAVES, QUIET)                           \
+	FUNCTION("cuMemsetD8Async_ptsz", HANDLED, LEAVES, QUIET)                      \
+	FUNCTION("cuMemsetD8_v2", FLUSHES, LEAVES, LEGACY)                            \
+	FUNCTION("cuMemsetD8_v2_ptds", FLUSHES, LEAVES, GIVES)                        \
+	FUNCTION("cuMipmappedArrayCreate", FLUSHES, RETURNS, GIVES)                   \
+	FUNCTION("cuMipmappedArrayDestroy", FLUSHES, LEAVES, GIVES)                   \
+	FUNCTION("cuMipmappedArrayGetLevel", ASKS, LEAVES, QUIET)                     \
+	FUNCTION("cuMipmappedArrayGetMemoryRequirements", ASKS, LEAVES, QUIET)        \
+	FUNCTION("cuMipmappedArrayGetSparseProperties", ASKS, LEAVES, QUIET)          \
+	FUNCTION("cuMulticastAddDevice", FLUSHES, LEAVES, EXPOSES)                    \
+	FUNCTION("cuMulticastBindAddr", FLUSHES, LEAVES, EXPOSES)                     \
+	FUNCTION("cuMulticastBindMem", FLUSHES, LEAVES, EXPOSES)                      \
+	FUNCTION("cuMulticastCreate", FLUSHES, RETURNS, EXPOSES)                      \
+	FUNCTION("cuMulticastGetGranularity", ASKS, LEAVES, QUIET)                    \
+	FUNCTION("cuMulticastUnbind", FLUSHES, LEAVES, EXPOSES)                       \
+	FUNCTION("cuPointerGetAttribute", HANDLED, LEAVES, QUIET)                     \
+	FUNCTION("cuPointerGetAttributes", HANDLED, LEAVES, QUIET)                    \
+	FUNCTION("cuPointerSetAttribute", FLUSHES, ENDS, EXPOSES)                     \
+	FUNCTION("cuSurfObjectCreate", FLUSHES, LEAVES, GIVES)                        \
+	FUNCTION("cuSurfObjectDestroy", FLUSHES, LEAVES, GIVES)                       \
+	FUNCTION("cuSurfObjectGetResourceDesc", FLUSHES, LEAVES, SHOWS)               \
+	FUNCTION("cuSurfRefGetArray", FLUSHES, LEAVES, SHOWS)                         \
+	FUNCTION("cuSurfRefSetArray", FLUSHES, LEAVES, SHOWS)                         \
+	FUNCTION("cuTensorMapEncodeIm2col", ASKS, LEAVES, QUIET)                      \
+	FUNCTION("cuTensorMapEncodeIm2colWide", ASKS, LEAVES, QUIET)                  \
+	FUNCTION("cuTensorMapEncodeTiled", ASKS, LEAVES, QUIET)                       \
+	FUNCTION("cuTensorMapReplaceAddress", FLUSHES, LEAVES, SHOWS)                 \
+	FUNCTION("cuTexObjectCreate", FLUSHES, LEAVES, GIVES)                         \
+	FUNCTION("cuTexObjectDestroy", FLUSHES, LEAVES, GIVES)                        \
+	FUNCTION("cuTexObjectGetResourceDesc", FLUSHES, LEAVES, SHOWS)                \
+	FUNCTION("cuTexObjectGetResourceViewDesc", FLUSHES, LEAVES, SHOWS)            \
+	FUNCTION("cuTexObjectGetTextureDesc", FLUSHES, LEAVES, SHOWS)                 \
+	FUNCTION("cuTexRefCreate", FLUSHES, LEAVES, SHOWS)                            \
+	FUNCTION("cuTexRefDestroy", FLUSHES, LEAVES, SHOWS)                           \
+	FUNCTION("cuTexRefGetAddress", FLUSHES, LEAVES, SHOWS)                        \
+	FUNCTION("cuTexRefGetAddressMode", FLUSHES, LEAVES, SHOWS)                    \
+	FUNCTION("cuTexRefGetAddress_v2", FLUSHES, LEAVES, SHOWS)                     \
+	FUNCTION("cuTexRefGetArray", FLUSHES, LEAVES, SHOWS)                          \
+	FUNCTION("cuTexRefGetBorderColor", FLUSHES, LEAVES, SHOWS)                    \
+	FUNCTION("cuTexRefGetFilterMode", FLUSHES, LEAVES, SHOWS)                     \
+	FUNCTION("cuTexRefGetFlags", FLUSHES, LEAVES, SHOWS)                          \
+	FUNCTION("cuTexRefGetFormat", FLUSHES, LEAVES, SHOWS)                         \
+	FUNCTION("cuTexRefGetMaxAnisotropy", FLUSHES, LEAVES, SHOWS)                  \
+	FUNCTION("cuTexRefGetMipmapFilterMode", FLUSHES, LEAVES, SHOWS)               \
+	FUNCTION("cuTexRefGetMipmapLevelBias", FLUSHES, LEAVES, SHOWS)                \
+	FUNCTION("cuTexRefGetMipmapLevelClamp", FLUSHES, LEAVES, SHOWS)               \
+	FUNCTION("cuTexRefGetMipmappedArray", FLUSHES, LEAVES, SHOWS)                 \
+	FUNCTION("cuTexRefSetAddress", FORGETS, LEAVES, SHOWS)                        \
+	FUNCTION("cuTexRefSetAddress2D", FLUSHES, LEAVES, SHOWS)                      \
+	FUNCTION("cuTexRefSetAddress2D_v2", FLUSHES, LEAVES, SHOWS)                   \
+	FUNCTION("cuTexRefSetAddress2D_v3", FLUSHES, LEAVES, SHOWS)                   \
+	FUNCTION("cuTexRefSetAddressMode", FLUSHES, LEAVES, SHOWS)                    \
+	FUNCTION("cuTexRefSetAddress_v2", FLUSHES, LEAVES, SHOWS)                     \
+	FUNCTION("cuTexRefSetArray", FLUSHES, LEAVES, SHOWS)                          \
+	FUNCTION("cuTexRefSetBorderColor", FLUSHES, LEAVES, SHOWS)                    \
+	FUNCTION("cuTexRefSetFilterMode", FLUSHES, LEAVES, SHOWS)                     \
+	FUNCTION("cuTexRefSetFlags", FLUSHES, LEAVES, SHOWS)                          \
+	FUNCTION("cuTexRefSetFormat", FLUSHES, LEAVES, SHOWS)                         \
+	FUNCTION("cuTexRefSetMaxAnisotropy", FLUSHES, LEAVES, SHOWS)                  \
+	FUNCTION("cuTexRefSetMipmapFilterMode", FLUSHES, LEAVES, SHOWS)               \
+	FUNCTION("cuTexRefSetMipmapLevelBias", FLUSHES, LEAVES, SHOWS)                \
+	FUNCTION("cuTexRefSetMipmapLevelClamp", FLUSHES, LEAVES, SHOWS)               \
+	FUNCTION("cuTexRefSetMipmappedArray", FLUSHES, LEAVES, SHOWS)
 
 #endif

@@ -2,276 +2,276 @@
 #ifndef ROOFLINE_TRY_FUNCTIONS_PROGRAMS_H
 #define ROOFLINE_TRY_FUNCTIONS_PROGRAMS_H
 
-#define TRY_FUNCTIONS_PROGRAMS(FUNCTION)                                               \
-	FUNCTION("cuCheckpointProcessCheckpoint", STOPS, ENDS)                         \
-	FUNCTION("cuCheckpointProcessGetRestoreThreadId", STOPS, ENDS)                 \
-	FUNCTION("cuCheckpointProcessGetState", STOPS, ENDS)                           \
-	FUNCTION("cuCheckpointProcessLock", STOPS, ENDS)                               \
-	FUNCTION("cuCheckpointProcessRestore", STOPS, ENDS)                            \
-	FUNCTION("cuCheckpointProcessUnlock", STOPS, ENDS)                             \
-	FUNCTION("cuCoredumpGetAttribute", FLUSHES, LEAVES)                            \
-	FUNCTION("cuCoredumpGetAttributeGlobal", FLUSHES, LEAVES)                      \
-	FUNCTION("cuCoredumpSetAttribute", FLUSHES, LEAVES)                            \
-	FUNCTION("cuCoredumpSetAttributeGlobal", FLUSHES, LEAVES)                      \
-	FUNCTION("cuCtxAttach", FLUSHES, LEAVES)                                       \
-	FUNCTION("cuCtxCreate", FLUSHES, RETURNS)                                      \
-	FUNCTION("cuCtxCreate_v2", FLUSHES, RETURNS)                                   \
-	FUNCTION("cuCtxCreate_v3", HANDLED, LEAVES)                                    \
-	FUNCTION("cuCtxCreate_v4", HANDLED, LEAVES)                                    \
-	FUNCTION("cuCtxDestroy", FORGETS, LOSES)                                       \
-	FUNCTION("cuCtxDestroy_v2", FORGETS, LOSES)                                    \
-	FUNCTION("cuCtxDetach", FORGETS, LOSES)                                        \
-	FUNCTION("cuCtxDisablePeerAccess", FLUSHES, LEAVES)                            \
-	FUNCTION("cuCtxEnablePeerAccess", FLUSHES, LEAVES)                             \
-	FUNCTION("cuCtxFromGreenCtx", STOPS, LEAVES)                                   \
-	FUNCTION("cuCtxGetApiVersion", ASKS, LEAVES)                                   \
-	FUNCTION("cuCtxGetCacheConfig", ASKS, LEAVES)                                  \
-	FUNCTION("cuCtxGetCurrent", ASKS, LEAVES)                                      \
-	FUNCTION("cuCtxGetDevResource", ASKS, LEAVES)                                  \
-	FUNCTION("cuCtxGetDevice", ASKS, LEAVES)                                       \
-	FUNCTION("cuCtxGetDevice_v2", ASKS, LEAVES)                                    \
-	FUNCTION("cuCtxGetExecAffinity", ASKS, LEAVES)                                 \
-	FUNCTION("cuCtxGetFlags", ASKS, LEAVES)                                        \
-	FUNCTION("cuCtxGetId", ASKS, LEAVES)                                           \
-	FUNCTION("cuCtxGetLimit", ASKS, LEAVES)                                        \
-	FUNCTION("cuCtxGetSharedMemConfig", ASKS, LEAVES)                              \
-	FUNCTION("cuCtxGetStreamPriorityRange", ASKS, LEAVES)                          \
-	FUNCTION("cuCtxPopCurrent", ASKS, LEAVES)                                      \
-	FUNCTION("cuCtxPopCurrent_v2", ASKS, LEAVES)                                   \
-	FUNCTION("cuCtxPushCurrent", ASKS, LEAVES)                                     \
-	FUNCTION("cuCtxPushCurrent_v2", ASKS, LEAVES)                                  \
-	FUNCTION("cuCtxRecordEvent", FLUSHES, LEAVES)                                  \
-	FUNCTION("cuCtxResetPersistingL2Cache", FLUSHES, LEAVES)                       \
-	FUNCTION("cuCtxSetCacheConfig", FORGETS, LEAVES)                               \
-	FUNCTION("cuCtxSetCurrent", ASKS, LEAVES)                                      \
-	FUNCTION("cuCtxSetFlags", FORGETS, LEAVES)                                     \
-	FUNCTION("cuCtxSetLimit", FORGETS, RETURNS)                                    \
-	FUNCTION("cuCtxSetSharedMemConfig", FORGETS, LEAVES)                           \
-	FUNCTION("cuCtxSynchronize", FLUSHES, LEAVES)                                  \
-	FUNCTION("cuCtxSynchronize_v2", FLUSHES, LEAVES)                               \
-	FUNCTION("cuCtxWaitEvent", FLUSHES, LEAVES)                                    \
-	FUNCTION("cuDevResourceGenerateDesc", FLUSHES, LEAVES)                         \
-	FUNCTION("cuDevSmResourceSplitByCount", FLUSHES, LEAVES)                       \
-	FUNCTION("cuDeviceCanAccessPeer", ASKS, LEAVES)                                \
-	FUNCTION("cuDeviceComputeCapability", ASKS, LEAVES)                            \
-	FUNCTION("cuDeviceGet", ASKS, LEAVES)                                          \
-	FUNCTION("cuDeviceGetAttribute", ASKS, LEAVES)                                 \
-	FUNCTION("cuDeviceGetByPCIBusId", ASKS, LEAVES)                                \
-	FUNCTION("cuDeviceGetCount", ASKS, LEAVES)                                     \
-	FUNCTION("cuDeviceGetDefaultMemPool", ASKS, LEAVES)                            \
-	FUNCTION("cuDeviceGetDevResource", ASKS, LEAVES)                               \
-	FUNCTION("cuDeviceGetExecAffinitySupport", ASKS, LEAVES)                       \
-	FUNCTION("cuDeviceGetGraphMemAttribute", FLUSHES, LEAVES)                      \
-	FUNCTION("cuDeviceGetHostAtomicCapabilities", ASKS, LEAVES)                    \
-	FUNCTION("cuDeviceGetLuid", ASKS, LEAVES)                                      \
-	FUNCTION("cuDeviceGetMemPool", ASKS, LEAVES)                                   \
-	FUNCTION("cuDeviceGetName", ASKS, LEAVES)                                      \
-	FUNCTION("cuDeviceGetNvSciSyncAttributes", ASKS, LEAVES)                       \
-	FUNCTION("cuDeviceGetP2PAtomicCapabilities", ASKS, LEAVES)                     \
-	FUNCTION("cuDeviceGetP2PAttribute", ASKS, LEAVES)                              \
-	FUNCTION("cuDeviceGetPCIBusId", ASKS, LEAVES)                                  \
-	FUNCTION("cuDeviceGetProperties", ASKS, LEAVES)                                \
-	FUNCTION("cuDeviceGetTexture1DLinearMaxWidth", ASKS, LEAVES)                   \
-	FUNCTION("cuDeviceGetUuid", ASKS, LEAVES)                                      \
-	FUNCTION("cuDeviceGetUuid_v2", ASKS, LEAVES)                                   \
-	FUNCTION("cuDeviceGraphMemTrim", FLUSHES, LEAVES)                              \
-	FUNCTION("cuDevicePrimaryCtxGetState", ASKS, LEAVES)                           \
-	FUNCTION("cuDevicePrimaryCtxRelease", FORGETS, LOSES)                          \
-	FUNCTION("cuDevicePrimaryCtxRelease_v2", FORGETS, LOSES)                       \
-	FUNCTION("cuDevicePrimaryCtxReset", FORGETS, LOSES)                            \
-	FUNCTION("cuDevicePrimaryCtxReset_v2", FORGETS, LOSES)                         \
-	FUNCTION("cuDevicePrimaryCtxRetain", ASKS, RETURNS)                            \
-	FUNCTION("cuDevicePrimaryCtxSetFlags", FORGETS, LEAVES)                        \
-	FUNCTION("cuDevicePrimaryCtxSetFlags_v2", FORGETS, LEAVES)                     \
-	FUNCTION("cuDeviceRegisterAsyncNotification", FLUSHES, ENDS)                   \
-	FUNCTION("cuDeviceSetGraphMemAttribute", FLUSHES, LEAVES)                      \
-	FUNCTION("cuDeviceSetMemPool", FLUSHES, LEAVES)                                \
-	FUNCTION("cuDeviceTotalMem", ASKS, LEAVES)                                     \
-	FUNCTION("cuDeviceTotalMem_v2", ASKS, LEAVES)                                  \
-	FUNCTION("cuDeviceUnregisterAsyncNotification", FLUSHES, LEAVES)               \
-	FUNCTION("cuDriverGetVersion", ASKS, LEAVES)                                   \
-	FUNCTION("cuEventCreate", ASKS, LEAVES)                                        \
-	FUNCTION("cuEventDestroy", ASKS, LEAVES)                                       \
-	FUNCTION("cuEventDestroy_v2", ASKS, LEAVES)                                    \
-	FUNCTION("cuEventElapsedTime", FLUSHES, LEAVES)                                \
-	FUNCTION("cuEventElapsedTime_v2", FLUSHES, LEAVES)                             \
-	FUNCTION("cuEventQuery", FLUSHES, LEAVES)                                      \
-	FUNCTION("cuEventRecord", FLUSHES, LEAVES)                                     \
-	FUNCTION("cuEventRecordWithFlags", FLUSHES, LEAVES)                            \
-	FUNCTION("cuEventRecordWithFlags_ptsz", FLUSHES, LEAVES)                       \
-	FUNCTION("cuEventRecord_ptsz", FLUSHES, LEAVES)                                \
-	FUNCTION("cuEventSynchronize", FLUSHES, LEAVES)                                \
-	FUNCTION("cuFuncGetAttribute", ASKS, LEAVES)                                   \
-	FUNCTION("cuFuncGetModule", ASKS, LEAVES)                                      \
-	FUNCTION("cuFuncGetName", ASKS, LEAVES)                                        \
-	FUNCTION("cuFuncGetParamInfo", ASKS, LEAVES)                                   \
-	FUNCTION("cuFuncIsLoaded", ASKS, LEAVES)                                       \
-	FUNCTION("cuFuncLoad", FLUSHES, RETURNS)                                       \
-	FUNCTION("cuFuncSetAttribute", HANDLED, LEAVES)                                \
-	FUNCTION("cuFuncSetBlockShape", FORGETS, LEAVES)                               \
-	FUNCTION("cuFuncSetCacheConfig", FORGETS, LEAVES)                              \
-	FUNCTION("cuFuncSetSharedMemConfig", FORGETS, LEAVES)                          \
-	FUNCTION("cuFuncSetSharedSize", FORGETS, LEAVES)                               \
-	FUNCTION("cuGetErrorName", ASKS, LEAVES)                                       \
-	FUNCTION("cuGetErrorString", ASKS, LEAVES)                                     \
-	FUNCTION("cuGetExportTable", FLUSHES, LEAVES)                                  \
-	FUNCTION("cuGetProcAddress", HANDLED, LEAVES)                                  \
-	FUNCTION("cuGetProcAddress_v2", HANDLED, LEAVES)                               \
-	FUNCTION("cuGreenCtxCreate", STOPS, RETURNS)                                   \
-	FUNCTION("cuGreenCtxDestroy", FLUSHES, LOSES)                                  \
-	FUNCTION("cuGreenCtxGetDevResource", FLUSHES, LEAVES)                          \
-	FUNCTION("cuGreenCtxGetId", FLUSHES, LEAVES)                                   \
-	FUNCTION("cuGreenCtxRecordEvent", FLUSHES, LEAVES)                             \
-	FUNCTION("cuGreenCtxStreamCreate", FLUSHES, LEAVES)                            \
-	FUNCTION("cuGreenCtxWaitEvent", FLUSHES, LEAVES)                               \
-	FUNCTION("cuInit", ASKS, LEAVES)                                               \
-	FUNCTION("cuKernelGetAttribute", ASKS, LEAVES)                                 \
-	FUNCTION("cuKernelGetFunction", ASKS, LEAVES)                                  \
-	FUNCTION("cuKernelGetLibrary", ASKS, LEAVES)                                   \
-	FUNCTION("cuKernelGetName", ASKS, LEAVES)                                      \
-	FUNCTION("cuKernelGetParamInfo", ASKS, LEAVES)                                 \
-	FUNCTION("cuKernelSetAttribute", HANDLED, LEAVES)                              \
-	FUNCTION("cuKernelSetCacheConfig", FORGETS, LEAVES)                            \
-	FUNCTION("cuLaunch", FLUSHES, LEAVES)                                          \
-	FUNCTION("cuLaunchCooperativeKernel", FLUSHES, LEAVES)                         \
-	FUNCTION("cuLaunchCooperativeKernelMultiDevice", FLUSHES, LEAVES)              \
-	FUNCTION("cuLaunchCooperativeKernel_ptsz", FLUSHES, LEAVES)                    \
-	FUNCTION("cuLaunchGrid", FLUSHES, LEAVES)                                      \
-	FUNCTION("cuLaunchGridAsync", FLUSHES, LEAVES)                                 \
-	FUNCTION("cuLaunchHostFunc", FLUSHES, LEAVES)                                  \
-	FUNCTION("cuLaunchHostFunc_ptsz", FLUSHES, LEAVES)                             \
-	FUNCTION("cuLaunchKernel", HANDLED, LEAVES)                                    \
-	FUNCTION("cuLaunchKernelEx", HANDLED, LEAVES)                                  \
-	FUNCTION("cuLaunchKernelEx_ptsz", HANDLED, LEAVES)                             \
-	FUNCTION("cuLaunchKernel_ptsz", HANDLED, LEAVES)                               \
-	FUNCTION("cuLibraryEnumerateKernels", ASKS, LEAVES)                            \
-	FUNCTION("cuLibraryGetGlobal", ASKS, LEAVES)                                   \
-	FUNCTION("cuLibraryGetKernel", ASKS, LEAVES)                                   \
-	FUNCTION("cuLibraryGetKernelCount", ASKS, LEAVES)                              \
-	FUNCTION("cuLibraryGetManaged", ASKS, LEAVES)                                  \
-	FUNCTION("cuLibraryGetModule", ASKS, LEAVES)                                   \
-	FUNCTION("cuLibraryGetUnifiedFunction", ASKS, LEAVES)                          \
-	FUNCTION("cuLibraryLoadData", FLUSHES, RETURNS)                                \
-	FUNCTION("cuLibraryLoadFromFile", FLUSHES, RETURNS)                            \
-	FUNCTION("cuLibraryUnload", FORGETS, LEAVES)                                   \
-	FUNCTION("cuLinkAddData", FLUSHES, LEAVES)                                     \
-	FUNCTION("cuLinkAddData_v2", FLUSHES, LEAVES)                                  \
-	FUNCTION("cuLinkAddFile", FLUSHES, LEAVES)                                     \
-	FUNCTION("cuLinkAddFile_v2", FLUSHES, LEAVES)                                  \
-	FUNCTION("cuLinkComplete", FLUSHES, LEAVES)                                    \
-	FUNCTION("cuLinkCreate", FLUSHES, LEAVES)                                      \
-	FUNCTION("cuLinkCreate_v2", FLUSHES, LEAVES)                                   \
-	FUNCTION("cuLinkDestroy", FLUSHES, LEAVES)                                     \
-	FUNCTION("cuLogsCurrent", FLUSHES, LEAVES)                                     \
-	FUNCTION("cuLogsDumpToFile", FLUSHES, LEAVES)                                  \
-	FUNCTION("cuLogsDumpToMemory", FLUSHES, LEAVES)                                \
-	FUNCTION("cuLogsRegisterCallback", FLUSHES, LEAVES)                            \
-	FUNCTION("cuLogsUnregisterCallback", FLUSHES, LEAVES)                          \
-	FUNCTION("cuModuleEnumerateFunctions", ASKS, LEAVES)                           \
-	FUNCTION("cuModuleGetFunction", ASKS, LEAVES)                                  \
-	FUNCTION("cuModuleGetFunctionCount", ASKS, LEAVES)                             \
-	FUNCTION("cuModuleGetGlobal", ASKS, LEAVES)                                    \
-	FUNCTION("cuModuleGetGlobal_v2", ASKS, LEAVES)                                 \
-	FUNCTION("cuModuleGetLoadingMode", ASKS, LEAVES)                               \
-	FUNCTION("cuModuleGetSurfRef", ASKS, LEAVES)                                   \
-	FUNCTION("cuModuleGetTexRef", ASKS, LEAVES)                                    \
-	FUNCTION("cuModuleLoad", FLUSHES, RETURNS)                                     \
-	FUNCTION("cuModuleLoadData", FLUSHES, RETURNS)                                 \
-	FUNCTION("cuModuleLoadDataEx", FLUSHES, RETURNS)                               \
-	FUNCTION("cuModuleLoadFatBinary", FLUSHES, RETURNS)                            \
-	FUNCTION("cuModuleUnload", FORGETS, LEAVES)                                    \
-	FUNCTION("cuOccupancyAvailableDynamicSMemPerBlock", ASKS, LEAVES)              \
-	FUNCTION("cuOccupancyMaxActiveBlocksPerMultiprocessor", ASKS, LEAVES)          \
-	FUNCTION("cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", ASKS, LEAVES) \
-	FUNCTION("cuOccupancyMaxActiveClusters", ASKS, LEAVES)                         \
-	FUNCTION("cuOccupancyMaxPotentialBlockSize", ASKS, LEAVES)                     \
-	FUNCTION("cuOccupancyMaxPotentialBlockSizeWithFlags", ASKS, LEAVES)            \
-	FUNCTION("cuOccupancyMaxPotentialClusterSize", ASKS, LEAVES)                   \
-	FUNCTION("cuParamSetSize", FORGETS, LEAVES)                                    \
-	FUNCTION("cuParamSetTexRef", FLUSHES, LEAVES)                                  \
-	FUNCTION("cuParamSetf", FLUSHES, LEAVES)                                       \
-	FUNCTION("cuParamSeti", FLUSHES, LEAVES)                                       \
-	FUNCTION("cuParamSetv", FLUSHES, LEAVES)                                       \
-	FUNCTION("cuProfilerInitialize", FLUSHES, LEAVES)                              \
-	FUNCTION("cuProfilerStart", FLUSHES, LEAVES)                                   \
-	FUNCTION("cuProfilerStop", FLUSHES, LEAVES)                                    \
-	FUNCTION("cuSignalExternalSemaphoresAsync", FLUSHES, LEAVES)                   \
-	FUNCTION("cuSignalExternalSemaphoresAsync_ptsz", FLUSHES, LEAVES)              \
-	FUNCTION("cuStreamAddCallback", FLUSHES, LEAVES)                               \
-	FUNCTION("cuStreamAddCallback_ptsz", FLUSHES, LEAVES)                          \
-	FUNCTION("cuStreamAttachMemAsync", FLUSHES, LEAVES)                            \
-	FUNCTION("cuStreamAttachMemAsync_ptsz", FLUSHES, LEAVES)                       \
-	FUNCTION("cuStreamBatchMemOp", FLUSHES, LEAVES)                                \
-	FUNCTION("cuStreamBatchMemOp_ptsz", FLUSHES, LEAVES)                           \
-	FUNCTION("cuStreamBatchMemOp_v2", FLUSHES, LEAVES)                             \
-	FUNCTION("cuStreamBatchMemOp_v2_ptsz", FLUSHES, LEAVES)                        \
-	FUNCTION("cuStreamBeginCapture", STOPS, ENDS)                                  \
-	FUNCTION("cuStreamBeginCaptureToGraph", HANDLED, LEAVES)                       \
-	FUNCTION("cuStreamBeginCaptureToGraph_ptsz", HANDLED, LEAVES)                  \
-	FUNCTION("cuStreamBeginCapture_ptsz", STOPS, ENDS)                             \
-	FUNCTION("cuStreamBeginCapture_v2", HANDLED, LEAVES)                           \
-	FUNCTION("cuStreamBeginCapture_v2_ptsz", HANDLED, LEAVES)                      \
-	FUNCTION("cuStreamCopyAttributes", STOPS, LEAVES)                              \
-	FUNCTION("cuStreamCopyAttributes_ptsz", STOPS, LEAVES)                         \
-	FUNCTION("cuStreamCreate", ASKS, LEAVES)                                       \
-	FUNCTION("cuStreamCreateWithPriority", ASKS, LEAVES)                           \
-	FUNCTION("cuStreamDestroy", RENAMES, LEAVES)                                   \
-	FUNCTION("cuStreamDestroy_v2", RENAMES, LEAVES)                                \
-	FUNCTION("cuStreamEndCapture", HANDLED, LEAVES)                                \
-	FUNCTION("cuStreamEndCapture_ptsz", HANDLED, LEAVES)                           \
-	FUNCTION("cuStreamGetAttribute", ASKS, LEAVES)                                 \
-	FUNCTION("cuStreamGetAttribute_ptsz", ASKS, LEAVES)                            \
-	FUNCTION("cuStreamGetCaptureInfo", ASKS, LEAVES)                               \
-	FUNCTION("cuStreamGetCaptureInfo_ptsz", ASKS, LEAVES)                          \
-	FUNCTION("cuStreamGetCaptureInfo_v2", ASKS, LEAVES)                            \
-	FUNCTION("cuStreamGetCaptureInfo_v2_ptsz", ASKS, LEAVES)                       \
-	FUNCTION("cuStreamGetCaptureInfo_v3", ASKS, LEAVES)                            \
-	FUNCTION("cuStreamGetCaptureInfo_v3_ptsz", ASKS, LEAVES)                       \
-	FUNCTION("cuStreamGetCtx", ASKS, LEAVES)                                       \
-	FUNCTION("cuStreamGetCtx_ptsz", ASKS, LEAVES)                                  \
-	FUNCTION("cuStreamGetCtx_v2", ASKS, LEAVES)                                    \
-	FUNCTION("cuStreamGetCtx_v2_ptsz", ASKS, LEAVES)                               \
-	FUNCTION("cuStreamGetDevice", ASKS, LEAVES)                                    \
-	FUNCTION("cuStreamGetDevice_ptsz", ASKS, LEAVES)                               \
-	FUNCTION("cuStreamGetFlags", ASKS, LEAVES)                                     \
-	FUNCTION("cuStreamGetFlags_ptsz", ASKS, LEAVES)                                \
-	FUNCTION("cuStreamGetGreenCtx", ASKS, LEAVES)                                  \
-	FUNCTION("cuStreamGetId", ASKS, LEAVES)                                        \
-	FUNCTION("cuStreamGetId_ptsz", ASKS, LEAVES)                                   \
-	FUNCTION("cuStreamGetPriority", ASKS, LEAVES)                                  \
-	FUNCTION("cuStreamGetPriority_ptsz", ASKS, LEAVES)                             \
-	FUNCTION("cuStreamIsCapturing", ASKS, LEAVES)                                  \
-	FUNCTION("cuStreamIsCapturing_ptsz", ASKS, LEAVES)                             \
-	FUNCTION("cuStreamQuery", FLUSHES, LEAVES)                                     \
-	FUNCTION("cuStreamQuery_ptsz", FLUSHES, LEAVES)                                \
-	FUNCTION("cuStreamSetAttribute", STOPS, LEAVES)                                \
-	FUNCTION("cuStreamSetAttribute_ptsz", STOPS, LEAVES)                           \
-	FUNCTION("cuStreamSynchronize", FLUSHES, LEAVES)                               \
-	FUNCTION("cuStreamSynchronize_ptsz", FLUSHES, LEAVES)                          \
-	FUNCTION("cuStreamUpdateCaptureDependencies", FLUSHES, LEAVES)                 \
-	FUNCTION("cuStreamUpdateCaptureDependencies_ptsz", FLUSHES, LEAVES)            \
-	FUNCTION("cuStreamUpdateCaptureDependencies_v2", FLUSHES, LEAVES)              \
-	FUNCTION("cuStreamUpdateCaptureDependencies_v2_ptsz", FLUSHES, LEAVES)         \
-	FUNCTION("cuStreamWaitEvent", FLUSHES, LEAVES)                                 \
-	FUNCTION("cuStreamWaitEvent_ptsz", FLUSHES, LEAVES)                            \
-	FUNCTION("cuStreamWaitValue32", FLUSHES, LEAVES)                               \
-	FUNCTION("cuStreamWaitValue32_ptsz", FLUSHES, LEAVES)                          \
-	FUNCTION("cuStreamWaitValue32_v2", FLUSHES, LEAVES)                            \
-	FUNCTION("cuStreamWaitValue32_v2_ptsz", FLUSHES, LEAVES)                       \
-	FUNCTION("cuStreamWaitValue64", FLUSHES, LEAVES)                               \
-	FUNCTION("cuStreamWaitValue64_ptsz", FLUSHES, LEAVES)                          \
-	FUNCTION("cuStreamWaitValue64_v2", FLUSHES, LEAVES)                            \
-	FUNCTION("cuStreamWaitValue64_v2_ptsz", FLUSHES, LEAVES)                       \
-	FUNCTION("cuStreamWriteValue32", FLUSHES, LEAVES)                              \
-	FUNCTION("cuStreamWriteValue32_ptsz", FLUSHES, LEAVES)                         \
-	FUNCTION("cuStreamWriteValue32_v2", FLUSHES, LEAVES)                           \
-	FUNCTION("cuStreamWriteValue32_v2_ptsz", FLUSHES, LEAVES)                      \
-	FUNCTION("cuStreamWriteValue64", FLUSHES, LEAVES)                              \
-	FUNCTION("cuStreamWriteValue64_ptsz", FLUSHES, LEAVES)                         \
-	FUNCTION("cuStreamWriteValue64_v2", FLUSHES, LEAVES)                           \
-	FUNCTION("cuStreamWriteValue64_v2_ptsz", FLUSHES, LEAVES)                      \
-	FUNCTION("cuThreadExchangeStreamCaptureMode", ASKS, LEAVES)                    \
-	FUNCTION("cuWaitExternalSemaphoresAsync", FLUSHES, LEAVES)                     \
-	FUNCTION("cuWaitExternalSemaphoresAsync_ptsz", FLUSHES, LEAVES)
+#define TRY_FUNCTIONS_PROGRAMS(FUNCTION)                                                      \
+	FUNCTION("cuCheckpointProcessCheckpoint", STOPS, ENDS, EXPOSES)                       \
+	FUNCTION("cuCheckpointProcessGetRestoreThreadId", STOPS, ENDS, EXPOSES)               \
+	FUNCTION("cuCheckpointProcessGetState", STOPS, ENDS, EXPOSES)                         \
+	FUNCTION("cuCheckpointProcessLock", STOPS, ENDS, EXPOSES)                             \
+	FUNCTION("cuCheckpointProcessRestore", STOPS, ENDS, EXPOSES)                          \
+	FUNCTION("cuCheckpointProcessUnlock", STOPS, ENDS, EXPOSES)                           \
+	FUNCTION("cuCoredumpGetAttribute", FLUSHES, LEAVES, SHOWS)                            \
+	FUNCTION("cuCoredumpGetAttributeGlobal", FLUSHES, LEAVES, SHOWS)                      \
+	FUNCTION("cuCoredumpSetAttribute", FLUSHES, LEAVES, SHOWS)                            \
+	FUNCTION("cuCoredumpSetAttributeGlobal", FLUSHES, LEAVES, SHOWS)                      \
+	FUNCTION("cuCtxAttach", FLUSHES, LEAVES, SHOWS)                                       \
+	FUNCTION("cuCtxCreate", FLUSHES, RETURNS, TELLS)                                      \
+	FUNCTION("cuCtxCreate_v2", FLUSHES, RETURNS, TELLS)                                   \
+	FUNCTION("cuCtxCreate_v3", HANDLED, LEAVES, TELLS)                                    \
+	FUNCTION("cuCtxCreate_v4", HANDLED, LEAVES, TELLS)                                    \
+	FUNCTION("cuCtxDestroy", FORGETS, LOSES, EXPOSES)                                     \
+	FUNCTION("cuCtxDestroy_v2", FORGETS, LOSES, EXPOSES)                                  \
+	FUNCTION("cuCtxDetach", FORGETS, LOSES, EXPOSES)                                      \
+	FUNCTION("cuCtxDisablePeerAccess", FLUSHES, LEAVES, SHOWS)                            \
+	FUNCTION("cuCtxEnablePeerAccess", FLUSHES, LEAVES, EXPOSES)                           \
+	FUNCTION("cuCtxFromGreenCtx", STOPS, LEAVES, EXPOSES)                                 \
+	FUNCTION("cuCtxGetApiVersion", ASKS, LEAVES, QUIET)                                   \
+	FUNCTION("cuCtxGetCacheConfig", ASKS, LEAVES, QUIET)                                  \
+	FUNCTION("cuCtxGetCurrent", ASKS, LEAVES, QUIET)                                      \
+	FUNCTION("cuCtxGetDevResource", ASKS, LEAVES, QUIET)                                  \
+	FUNCTION("cuCtxGetDevice", ASKS, LEAVES, QUIET)                                       \
+	FUNCTION("cuCtxGetDevice_v2", ASKS, LEAVES, QUIET)                                    \
+	FUNCTION("cuCtxGetExecAffinity", ASKS, LEAVES, QUIET)                                 \
+	FUNCTION("cuCtxGetFlags", ASKS, LEAVES, QUIET)                                        \
+	FUNCTION("cuCtxGetId", ASKS, LEAVES, QUIET)                                           \
+	FUNCTION("cuCtxGetLimit", ASKS, LEAVES, QUIET)                                        \
+	FUNCTION("cuCtxGetSharedMemConfig", ASKS, LEAVES, QUIET)                              \
+	FUNCTION("cuCtxGetStreamPriorityRange", ASKS, LEAVES, QUIET)                          \
+	FUNCTION("cuCtxPopCurrent", ASKS, LEAVES, QUIET)                                      \
+	FUNCTION("cuCtxPopCurrent_v2", ASKS, LEAVES, QUIET)                                   \
+	FUNCTION("cuCtxPushCurrent", ASKS, LEAVES, QUIET)                                     \
+	FUNCTION("cuCtxPushCurrent_v2", ASKS, LEAVES, QUIET)                                  \
+	FUNCTION("cuCtxRecordEvent", FLUSHES, LEAVES, SHOWS)                                  \
+	FUNCTION("cuCtxResetPersistingL2Cache", FLUSHES, LEAVES, GIVES)                       \
+	FUNCTION("cuCtxSetCacheConfig", FORGETS, LEAVES, TELLS)                               \
+	FUNCTION("cuCtxSetCurrent", ASKS, LEAVES, QUIET)                                      \
+	FUNCTION("cuCtxSetFlags", FORGETS, LEAVES, SHOWS)                                     \
+	FUNCTION("cuCtxSetLimit", FORGETS, RETURNS, TELLS)                                    \
+	FUNCTION("cuCtxSetSharedMemConfig", FORGETS, LEAVES, TELLS)                           \
+	FUNCTION("cuCtxSynchronize", HANDLED, LEAVES, QUIET)                                  \
+	FUNCTION("cuCtxSynchronize_v2", FLUSHES, LEAVES, TELLS)                               \
+	FUNCTION("cuCtxWaitEvent", FLUSHES, LEAVES, SHOWS)                                    \
+	FUNCTION("cuDevResourceGenerateDesc", FLUSHES, LEAVES, EXPOSES)                       \
+	FUNCTION("cuDevSmResourceSplitByCount", FLUSHES, LEAVES, EXPOSES)                     \
+	FUNCTION("cuDeviceCanAccessPeer", ASKS, LEAVES, QUIET)                                \
+	FUNCTION("cuDeviceComputeCapability", ASKS, LEAVES, QUIET)                            \
+	FUNCTION("cuDeviceGet", ASKS, LEAVES, QUIET)                                          \
+	FUNCTION("cuDeviceGetAttribute", ASKS, LEAVES, QUIET)                                 \
+	FUNCTION("cuDeviceGetByPCIBusId", ASKS, LEAVES, QUIET)                                \
+	FUNCTION("cuDeviceGetCount", ASKS, LEAVES, QUIET)                                     \
+	FUNCTION("cuDeviceGetDefaultMemPool", ASKS, LEAVES, QUIET)                            \
+	FUNCTION("cuDeviceGetDevResource", ASKS, LEAVES, QUIET)                               \
+	FUNCTION("cuDeviceGetExecAffinitySupport", ASKS, LEAVES, QUIET)                       \
+	FUNCTION("cuDeviceGetGraphMemAttribute", FLUSHES, LEAVES, SHOWS)                      \
+	FUNCTION("cuDeviceGetHostAtomicCapabilities", ASKS, LEAVES, QUIET)                    \
+	FUNCTION("cuDeviceGetLuid", ASKS, LEAVES, QUIET)                                      \
+	FUNCTION("cuDeviceGetMemPool", ASKS, LEAVES, QUIET)                                   \
+	FUNCTION("cuDeviceGetName", ASKS, LEAVES, QUIET)                                      \
+	FUNCTION("cuDeviceGetNvSciSyncAttributes", ASKS, LEAVES, QUIET)                       \
+	FUNCTION("cuDeviceGetP2PAtomicCapabilities", ASKS, LEAVES, QUIET)                     \
+	FUNCTION("cuDeviceGetP2PAttribute", ASKS, LEAVES, QUIET)                              \
+	FUNCTION("cuDeviceGetPCIBusId", ASKS, LEAVES, QUIET)                                  \
+	FUNCTION("cuDeviceGetProperties", ASKS, LEAVES, QUIET)                                \
+	FUNCTION("cuDeviceGetTexture1DLinearMaxWidth", ASKS, LEAVES, QUIET)                   \
+	FUNCTION("cuDeviceGetUuid", ASKS, LEAVES, QUIET)                                      \
+	FUNCTION("cuDeviceGetUuid_v2", ASKS, LEAVES, QUIET)                                   \
+	FUNCTION("cuDeviceGraphMemTrim", FLUSHES, LEAVES, SHOWS)                              \
+	FUNCTION("cuDevicePrimaryCtxGetState", ASKS, LEAVES, QUIET)                           \
+	FUNCTION("cuDevicePrimaryCtxRelease", FORGETS, LOSES, EXPOSES)                        \
+	FUNCTION("cuDevicePrimaryCtxRelease_v2", FORGETS, LOSES, EXPOSES)                     \
+	FUNCTION("cuDevicePrimaryCtxReset", FORGETS, LOSES, EXPOSES)                          \
+	FUNCTION("cuDevicePrimaryCtxReset_v2", FORGETS, LOSES, EXPOSES)                       \
+	FUNCTION("cuDevicePrimaryCtxRetain", ASKS, RETURNS, QUIET)                            \
+	FUNCTION("cuDevicePrimaryCtxSetFlags", FORGETS, LEAVES, SHOWS)                        \
+	FUNCTION("cuDevicePrimaryCtxSetFlags_v2", FORGETS, LEAVES, SHOWS)                     \
+	FUNCTION("cuDeviceRegisterAsyncNotification", FLUSHES, ENDS, SHOWS)                   \
+	FUNCTION("cuDeviceSetGraphMemAttribute", FLUSHES, LEAVES, SHOWS)                      \
+	FUNCTION("cuDeviceSetMemPool", FLUSHES, LEAVES, EXPOSES)                              \
+	FUNCTION("cuDeviceTotalMem", ASKS, LEAVES, QUIET)                                     \
+	FUNCTION("cuDeviceTotalMem_v2", ASKS, LEAVES, QUIET)                                  \
+	FUNCTION("cuDeviceUnregisterAsyncNotification", FLUSHES, LEAVES, SHOWS)               \
+	FUNCTION("cuDriverGetVersion", ASKS, LEAVES, QUIET)                                   \
+	FUNCTION("cuEventCreate", ASKS, LEAVES, QUIET)                                        \
+	FUNCTION("cuEventDestroy", ASKS, LEAVES, TELLS)                                       \
+	FUNCTION("cuEventDestroy_v2", ASKS, LEAVES, TELLS)                                    \
+	FUNCTION("cuEventElapsedTime", FLUSHES, LEAVES, TELLS)                                \
+	FUNCTION("cuEventElapsedTime_v2", FLUSHES, LEAVES, TELLS)                             \
+	FUNCTION("cuEventQuery", FLUSHES, LEAVES, TELLS)                                      \
+	FUNCTION("cuEventRecord", HANDLED, LEAVES, QUIET)                                     \
+	FUNCTION("cuEventRecordWithFlags", HANDLED, LEAVES, QUIET)                            \
+	FUNCTION("cuEventRecordWithFlags_ptsz", HANDLED, LEAVES, QUIET)                       \
+	FUNCTION("cuEventRecord_ptsz", HANDLED, LEAVES, QUIET)                                \
+	FUNCTION("cuEventSynchronize", HANDLED, LEAVES, QUIET)                                \
+	FUNCTION("cuFuncGetAttribute", ASKS, LEAVES, QUIET)                                   \
+	FUNCTION("cuFuncGetModule", ASKS, LEAVES, QUIET)                                      \
+	FUNCTION("cuFuncGetName", ASKS, LEAVES, QUIET)                                        \
+	FUNCTION("cuFuncGetParamInfo", ASKS, LEAVES, QUIET)                                   \
+	FUNCTION("cuFuncIsLoaded", ASKS, LEAVES, QUIET)                                       \
+	FUNCTION("cuFuncLoad", FLUSHES, RETURNS, TELLS)                                       \
+	FUNCTION("cuFuncSetAttribute", HANDLED, LEAVES, QUIET)                                \
+	FUNCTION("cuFuncSetBlockShape", FORGETS, LEAVES, TELLS)                               \
+	FUNCTION("cuFuncSetCacheConfig", FORGETS, LEAVES, TELLS)                              \
+	FUNCTION("cuFuncSetSharedMemConfig", FORGETS, LEAVES, TELLS)                          \
+	FUNCTION("cuFuncSetSharedSize", FORGETS, LEAVES, TELLS)                               \
+	FUNCTION("cuGetErrorName", ASKS, LEAVES, QUIET)                                       \
+	FUNCTION("cuGetErrorString", ASKS, LEAVES, QUIET)                                     \
+	FUNCTION("cuGetExportTable", FLUSHES, LEAVES, TELLS)                                  \
+	FUNCTION("cuGetProcAddress", HANDLED, LEAVES, QUIET)                                  \
+	FUNCTION("cuGetProcAddress_v2", HANDLED, LEAVES, QUIET)                               \
+	FUNCTION("cuGreenCtxCreate", STOPS, RETURNS, EXPOSES)                                 \
+	FUNCTION("cuGreenCtxDestroy", FLUSHES, LOSES, EXPOSES)                                \
+	FUNCTION("cuGreenCtxGetDevResource", FLUSHES, LEAVES, EXPOSES)                        \
+	FUNCTION("cuGreenCtxGetId", FLUSHES, LEAVES, EXPOSES)                                 \
+	FUNCTION("cuGreenCtxRecordEvent", FLUSHES, LEAVES, EXPOSES)                           \
+	FUNCTION("cuGreenCtxStreamCreate", FLUSHES, LEAVES, EXPOSES)                          \
+	FUNCTION("cuGreenCtxWaitEvent", FLUSHES, LEAVES, EXPOSES)                             \
+	FUNCTION("cuInit", ASKS, LEAVES, QUIET)                                               \
+	FUNCTION("cuKernelGetAttribute", ASKS, LEAVES, QUIET)                                 \
+	FUNCTION("cuKernelGetFunction", ASKS, LEAVES, QUIET)                                  \
+	FUNCTION("cuKernelGetLibrary", ASKS, LEAVES, QUIET)                                   \
+	FUNCTION("cuKernelGetName", ASKS, LEAVES, QUIET)                                      \
+	FUNCTION("cuKernelGetParamInfo", ASKS, LEAVES, QUIET)                                 \
+	FUNCTION("cuKernelSetAttribute", HANDLED, LEAVES, QUIET)                              \
+	FUNCTION("cuKernelSetCacheConfig", FORGETS, LEAVES, TELLS)                            \
+	FUNCTION("cuLaunch", FLUSHES, LEAVES, SHOWS)                                          \
+	FUNCTION("cuLaunchCooperativeKernel", FLUSHES, LEAVES, SHOWS)                         \
+	FUNCTION("cuLaunchCooperativeKernelMultiDevice", FLUSHES, LEAVES, EXPOSES)            \
+	FUNCTION("cuLaunchCooperativeKernel_ptsz", FLUSHES, LEAVES, SHOWS)                    \
+	FUNCTION("cuLaunchGrid", FLUSHES, LEAVES, SHOWS)                                      \
+	FUNCTION("cuLaunchGridAsync", FLUSHES, LEAVES, SHOWS)                                 \
+	FUNCTION("cuLaunchHostFunc", FLUSHES, LEAVES, SHOWS)                                  \
+	FUNCTION("cuLaunchHostFunc_ptsz", FLUSHES, LEAVES, SHOWS)                             \
+	FUNCTION("cuLaunchKernel", HANDLED, LEAVES, QUIET)                                    \
+	FUNCTION("cuLaunchKernelEx", HANDLED, LEAVES, QUIET)                                  \
+	FUNCTION("cuLaunchKernelEx_ptsz", HANDLED, LEAVES, QUIET)                             \
+	FUNCTION("cuLaunchKernel_ptsz", HANDLED, LEAVES, QUIET)                               \
+	FUNCTION("cuLibraryEnumerateKernels", ASKS, LEAVES, QUIET)                            \
+	FUNCTION("cuLibraryGetGlobal", ASKS, LEAVES, QUIET)                                   \
+	FUNCTION("cuLibraryGetKernel", ASKS, LEAVES, QUIET)                                   \
+	FUNCTION("cuLibraryGetKernelCount", ASKS, LEAVES, QUIET)                              \
+	FUNCTION("cuLibraryGetManaged", ASKS, LEAVES, EXPOSES)                                \
+	FUNCTION("cuLibraryGetModule", ASKS, LEAVES, QUIET)                                   \
+	FUNCTION("cuLibraryGetUnifiedFunction", ASKS, LEAVES, EXPOSES)                        \
+	FUNCTION("cuLibraryLoadData", HANDLED, LEAVES, TELLS)                                 \
+	FUNCTION("cuLibraryLoadFromFile", HANDLED, LEAVES, TELLS)                             \
+	FUNCTION("cuLibraryUnload", FORGETS, LEAVES, TELLS)                                   \
+	FUNCTION("cuLinkAddData", FLUSHES, LEAVES, GIVES)                                     \
+	FUNCTION("cuLinkAddData_v2", FLUSHES, LEAVES, GIVES)                                  \
+	FUNCTION("cuLinkAddFile", FLUSHES, LEAVES, GIVES)                                     \
+	FUNCTION("cuLinkAddFile_v2", FLUSHES, LEAVES, GIVES)                                  \
+	FUNCTION("cuLinkComplete", FLUSHES, LEAVES, GIVES)                                    \
+	FUNCTION("cuLinkCreate", FLUSHES, LEAVES, GIVES)                                      \
+	FUNCTION("cuLinkCreate_v2", FLUSHES, LEAVES, GIVES)                                   \
+	FUNCTION("cuLinkDestroy", FLUSHES, LEAVES, GIVES)                                     \
+	FUNCTION("cuLogsCurrent", FLUSHES, LEAVES, SHOWS)                                     \
+	FUNCTION("cuLogsDumpToFile", FLUSHES, LEAVES, SHOWS)                                  \
+	FUNCTION("cuLogsDumpToMemory", FLUSHES, LEAVES, SHOWS)                                \
+	FUNCTION("cuLogsRegisterCallback", FLUSHES, LEAVES, SHOWS)                            \
+	FUNCTION("cuLogsUnregisterCallback", FLUSHES, LEAVES, SHOWS)                          \
+	FUNCTION("cuModuleEnumerateFunctions", ASKS, LEAVES, QUIET)                           \
+	FUNCTION("cuModuleGetFunction", ASKS, LEAVES, QUIET)                                  \
+	FUNCTION("cuModuleGetFunctionCount", ASKS, LEAVES, QUIET)                             \
+	FUNCTION("cuModuleGetGlobal", ASKS, LEAVES, QUIET)                                    \
+	FUNCTION("cuModuleGetGlobal_v2", ASKS, LEAVES, QUIET)                                 \
+	FUNCTION("cuModuleGetLoadingMode", ASKS, LEAVES, QUIET)                               \
+	FUNCTION("cuModuleGetSurfRef", ASKS, LEAVES, QUIET)                                   \
+	FUNCTION("cuModuleGetTexRef", ASKS, LEAVES, QUIET)                                    \
+	FUNCTION("cuModuleLoad", HANDLED, LEAVES, TELLS)                                      \
+	FUNCTION("cuModuleLoadData", HANDLED, LEAVES, TELLS)                                  \
+	FUNCTION("cuModuleLoadDataEx", HANDLED, LEAVES, TELLS)                                \
+	FUNCTION("cuModuleLoadFatBinary", HANDLED, LEAVES, TELLS)                             \
+	FUNCTION("cuModuleUnload", FORGETS, LEAVES, TELLS)                                    \
+	FUNCTION("cuOccupancyAvailableDynamicSMemPerBlock", ASKS, LEAVES, QUIET)              \
+	FUNCTION("cuOccupancyMaxActiveBlocksPerMultiprocessor", ASKS, LEAVES, QUIET)          \
+	FUNCTION("cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", ASKS, LEAVES, QUIET) \
+	FUNCTION("cuOccupancyMaxActiveClusters", ASKS, LEAVES, QUIET)                         \
+	FUNCTION("cuOccupancyMaxPotentialBlockSize", ASKS, LEAVES, QUIET)                     \
+	FUNCTION("cuOccupancyMaxPotentialBlockSizeWithFlags", ASKS, LEAVES, QUIET)            \
+	FUNCTION("cuOccupancyMaxPotentialClusterSize", ASKS, LEAVES, QUIET)                   \
+	FUNCTION("cuParamSetSize", FORGETS, LEAVES, SHOWS)                                    \
+	FUNCTION("cuParamSetTexRef", FLUSHES, LEAVES, SHOWS)                                  \
+	FUNCTION("cuParamSetf", FLUSHES, LEAVES, SHOWS)                                       \
+	FUNCTION("cuParamSeti", FLUSHES, LEAVES, SHOWS)                                       \
+	FUNCTION("cuParamSetv", FLUSHES, LEAVES, SHOWS)                                       \
+	FUNCTION("cuProfilerInitialize", FLUSHES, LEAVES, TELLS)                              \
+	FUNCTION("cuProfilerStart", FLUSHES, LEAVES, TELLS)                                   \
+	FUNCTION("cuProfilerStop", FLUSHES, LEAVES, TELLS)                                    \
+	FUNCTION("cuSignalExternalSemaphoresAsync", FLUSHES, LEAVES, SHOWS)                   \
+	FUNCTION("cuSignalExternalSemaphoresAsync_ptsz", FLUSHES, LEAVES, SHOWS)              \
+	FUNCTION("cuStreamAddCallback", FLUSHES, LEAVES, SHOWS)                               \
+	FUNCTION("cuStreamAddCallback_ptsz", FLUSHES, LEAVES, SHOWS)                          \
+	FUNCTION("cuStreamAttachMemAsync", FLUSHES, LEAVES, EXPOSES)                          \
+	FUNCTION("cuStreamAttachMemAsync_ptsz", FLUSHES, LEAVES, EXPOSES)                     \
+	FUNCTION("cuStreamBatchMemOp", FLUSHES, LEAVES, SHOWS)                                \
+	FUNCTION("cuStreamBatchMemOp_ptsz", FLUSHES, LEAVES, SHOWS)                           \
+	FUNCTION("cuStreamBatchMemOp_v2", FLUSHES, LEAVES, SHOWS)                             \
+	FUNCTION("cuStreamBatchMemOp_v2_ptsz", FLUSHES, LEAVES, SHOWS)                        \
+	FUNCTION("cuStreamBeginCapture", STOPS, ENDS, EXPOSES)                                \
+	FUNCTION("cuStreamBeginCaptureToGraph", HANDLED, LEAVES, SHOWS)                       \
+	FUNCTION("cuStreamBeginCaptureToGraph_ptsz", HANDLED, LEAVES, SHOWS)                  \
+	FUNCTION("cuStreamBeginCapture_ptsz", STOPS, ENDS, EXPOSES)                           \
+	FUNCTION("cuStreamBeginCapture_v2", HANDLED, LEAVES, SHOWS)                           \
+	FUNCTION("cuStreamBeginCapture_v2_ptsz", HANDLED, LEAVES, SHOWS)                      \
+	FUNCTION("cuStreamCopyAttributes", STOPS, LEAVES, SHOWS)                              \
+	FUNCTION("cuStreamCopyAttributes_ptsz", STOPS, LEAVES, SHOWS)                         \
+	FUNCTION("cuStreamCreate", ASKS, LEAVES, QUIET)                                       \
+	FUNCTION("cuStreamCreateWithPriority", ASKS, LEAVES, QUIET)                           \
+	FUNCTION("cuStreamDestroy", RENAMES, LEAVES, EXPOSES)                                 \
+	FUNCTION("cuStreamDestroy_v2", HANDLED, LEAVES, TELLS)                                \
+	FUNCTION("cuStreamEndCapture", HANDLED, LEAVES, QUIET)                                \
+	FUNCTION("cuStreamEndCapture_ptsz", HANDLED, LEAVES, QUIET)                           \
+	FUNCTION("cuStreamGetAttribute", ASKS, LEAVES, QUIET)                                 \
+	FUNCTION("cuStreamGetAttribute_ptsz", ASKS, LEAVES, QUIET)                            \
+	FUNCTION("cuStreamGetCaptureInfo", ASKS, LEAVES, QUIET)                               \
+	FUNCTION("cuStreamGetCaptureInfo_ptsz", ASKS, LEAVES, QUIET)                          \
+	FUNCTION("cuStreamGetCaptureInfo_v2", ASKS, LEAVES, QUIET)                            \
+	FUNCTION("cuStreamGetCaptureInfo_v2_ptsz", ASKS, LEAVES, QUIET)                       \
+	FUNCTION("cuStreamGetCaptureInfo_v3", ASKS, LEAVES, QUIET)                            \
+	FUNCTION("cuStreamGetCaptureInfo_v3_ptsz", ASKS, LEAVES, QUIET)                       \
+	FUNCTION("cuStreamGetCtx", ASKS, LEAVES, QUIET)                                       \
+	FUNCTION("cuStreamGetCtx_ptsz", ASKS, LEAVES, QUIET)                                  \
+	FUNCTION("cuStreamGetCtx_v2", ASKS, LEAVES, QUIET)                                    \
+	FUNCTION("cuStreamGetCtx_v2_ptsz", ASKS, LEAVES, QUIET)                               \
+	FUNCTION("cuStreamGetDevice", ASKS, LEAVES, QUIET)                                    \
+	FUNCTION("cuStreamGetDevice_ptsz", ASKS, LEAVES, QUIET)                               \
+	FUNCTION("cuStreamGetFlags", ASKS, LEAVES, QUIET)                                     \
+	FUNCTION("cuStreamGetFlags_ptsz", ASKS, LEAVES, QUIET)                                \
+	FUNCTION("cuStreamGetGreenCtx", ASKS, LEAVES, QUIET)                                  \
+	FUNCTION("cuStreamGetId", ASKS, LEAVES, QUIET)                                        \
+	FUNCTION("cuStreamGetId_ptsz", ASKS, LEAVES, QUIET)                                   \
+	FUNCTION("cuStreamGetPriority", ASKS, LEAVES, QUIET)                                  \
+	FUNCTION("cuStreamGetPriority_ptsz", ASKS, LEAVES, QUIET)                             \
+	FUNCTION("cuStreamIsCapturing", ASKS, LEAVES, QUIET)                                  \
+	FUNCTION("cuStreamIsCapturing_ptsz", ASKS, LEAVES, QUIET)                             \
+	FUNCTION("cuStreamQuery", FLUSHES, LEAVES, TELLS)                                     \
+	FUNCTION("cuStreamQuery_ptsz", FLUSHES, LEAVES, TELLS)                                \
+	FUNCTION("cuStreamSetAttribute", STOPS, LEAVES, SHOWS)                                \
+	FUNCTION("cuStreamSetAttribute_ptsz", STOPS, LEAVES, SHOWS)                           \
+	FUNCTION("cuStreamSynchronize", HANDLED, LEAVES, QUIET)                               \
+	FUNCTION("cuStreamSynchronize_ptsz", HANDLED, LEAVES, QUIET)                          \
+	FUNCTION("cuStreamUpdateCaptureDependencies", FLUSHES, LEAVES, SHOWS)                 \
+	FUNCTION("cuStreamUpdateCaptureDependencies_ptsz", FLUSHES, LEAVES, SHOWS)            \
+	FUNCTION("cuStreamUpdateCaptureDependencies_v2", FLUSHES, LEAVES, SHOWS)              \
+	FUNCTION("cuStreamUpdateCaptureDependencies_v2_ptsz", FLUSHES, LEAVES, SHOWS)         \
+	FUNCTION("cuStreamWaitEvent", HANDLED, LEAVES, QUIET)                                 \
+	FUNCTION("cuStreamWaitEvent_ptsz", HANDLED, LEAVES, QUIET)                            \
+	FUNCTION("cuStreamWaitValue32", FLUSHES, LEAVES, SHOWS)                               \
+	FUNCTION("cuStreamWaitValue32_ptsz", FLUSHES, LEAVES, SHOWS)                          \
+	FUNCTION("cuStreamWaitValue32_v2", FLUSHES, LEAVES, SHOWS)                            \
+	FUNCTION("cuStreamWaitValue32_v2_ptsz", FLUSHES, LEAVES, SHOWS)                       \
+	FUNCTION("cuStreamWaitValue64", FLUSHES, LEAVES, SHOWS)                               \
+	FUNCTION("cuStreamWaitValue64_ptsz", FLUSHES, LEAVES, SHOWS)                          \
+	FUNCTION("cuStreamWaitValue64_v2", FLUSHES, LEAVES, SHOWS)                            \
+	FUNCTION("cuStreamWaitValue64_v2_ptsz", FLUSHES, LEAVES, SHOWS)                       \
+	FUNCTION("cuStreamWriteValue32", FLUSHES, LEAVES, SHOWS)                              \
+	FUNCTION("cuStreamWriteValue32_ptsz", FLUSHES, LEAVES, SHOWS)                         \
+	FUNCTION("cuStreamWriteValue32_v2", FLUSHES, LEAVES, SHOWS)                           \
+	FUNCTION("cuStreamWriteValue32_v2_ptsz", FLUSHES, LEAVES, SHOWS)                      \
+	FUNCTION("cuStreamWriteValue64", FLUSHES, LEAVES, SHOWS)                              \
+	FUNCTION("cuStreamWriteValue64_ptsz", FLUSHES, LEAVES, SHOWS)                         \
+	FUNCTION("cuStreamWriteValue64_v2", FLUSHES, LEAVES, SHOWS)                           \
+	FUNCTION("cuStreamWriteValue64_v2_ptsz", FLUSHES, LEAVES, SHOWS)                      \
+	FUNCTION("cuThreadExchangeStreamCaptureMode", ASKS, LEAVES, QUIET)                    \
+	FUNCTION("cuWaitExternalSemaphoresAsync", FLUSHES, LEAVES, SHOWS)                     \
+	FUNCTION("cuWaitExternalSemaphoresAsync_ptsz", FLUSHES, LEAVES, SHOWS)
 
 #endif

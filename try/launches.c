@@ -7,6 +7,8 @@
 #include "deferred.h"
 #include "driver.h"
 #include "pool.h"
+#include "run_time.h"
+#include "waits.h"
 
 /* After the driver took it: the next one like it may be put off.  And what a launch takes is known. */
 static CUresult passed(const struct launch *launch, enum try_reason reason, uint64_t start_ns,
@@ -42,6 +44,7 @@ static CUresult launch(const struct launch *launch, enum try_reason known,
 	CUresult late = CUDA_SUCCESS, result;
 	uint64_t start_ns;
 
+	run_time_begin();
 	if (deferred_put(launch, known, &reason, &late))
 		return late;
 	if (!real)
@@ -64,6 +67,7 @@ CUresult try_launch(CUfunction function, unsigned grid_x, unsigned grid_y, unsig
 		    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
 		    CUstream stream, void **parameters, void **extra)
 {
+	waits_note_work(stream, false);
 	return launch(&LAUNCH_OF_ARGUMENTS, extra ? TRY_PACKED : TRY_REASON_COUNT,
 		      driver_open()->launch, extra);
 }
@@ -75,6 +79,7 @@ CUresult try_launch_ptsz(CUfunction function, unsigned grid_x, unsigned grid_y, 
 {
 	enum try_reason known = extra ? TRY_PACKED : stream ? TRY_REASON_COUNT : TRY_STREAM;
 
+	waits_note_work(stream, true);
 	return launch(&LAUNCH_OF_ARGUMENTS, known, driver_open()->launch_ptsz, extra);
 }
 
@@ -103,6 +108,12 @@ static CUresult launch_ex(const CUlaunchConfig *config, CUfunction function, voi
 		known = TRY_PACKED;
 	else if (is_per_thread && !config->hStream)
 		known = TRY_STREAM;
+	/* With attributes it may begin before what is in front of it in the stream is done. */
+	if (known == TRY_ATTRIBUTES)
+		waits_before(GIVES);
+	else
+		waits_note_work(launch.stream, is_per_thread);
+	run_time_begin();
 	if (deferred_put(&launch, known, &known, &late))
 		return late;
 	if (!real)

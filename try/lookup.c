@@ -16,13 +16,17 @@
 #include "launches.h"
 #include "memory.h"
 #include "lookup.h"
+#include "modules.h"
 #include "pool.h"
 #include "process.h"
 #include "stubs.h"
+#include "synchronize.h"
+#include "waits.h"
 
 struct effect {
 	enum function_kind kind;
 	enum function_memory memory;
+	enum function_wait wait;
 };
 
 struct function {
@@ -30,7 +34,7 @@ struct function {
 	struct effect effect;
 };
 
-#define FUNCTION_ROW(name, kind, memory) {name, {kind, memory}},
+#define FUNCTION_ROW(name, kind, memory, wait) {name, {kind, memory, wait}},
 static const struct function functions[] = {TRY_FUNCTIONS(FUNCTION_ROW)};
 #undef FUNCTION_ROW
 
@@ -53,6 +57,7 @@ static const struct handler handlers[] = {
 };
 
 enum { FUNCTION_COUNT = sizeof(functions) / sizeof(functions[0]) };
+enum { NEWEST_KNOWN = 13000 };
 enum { HANDLER_COUNT = sizeof(handlers) / sizeof(handlers[0]) };
 
 /* What a stub stands in front of. */
@@ -89,13 +94,14 @@ static struct effect stub_effect(unsigned stub)
 {
 	if (stub < STUBS_ROWS)
 		return functions[stub - 1].effect;
-	return stub < STUBS_COUNT ? stubs[stub].effect : (struct effect){FLUSHES, RETURNS};
+	return stub < STUBS_COUNT ? stubs[stub].effect : (struct effect){FLUSHES, RETURNS, EXPOSES};
 }
 
 /* Whether something is to be done before it also where nothing was put off. */
 static bool is_always_told(struct effect effect)
 {
-	return effect.kind > FLUSHES || (effect.memory > LEAVES && process_wants(TRY_POOL));
+	return effect.kind > FLUSHES || (effect.memory > LEAVES && process_wants(TRY_POOL)) ||
+	       (effect.wait > QUIET && process_wants(TRY_FEWER_WAITS));
 }
 
 void *try_resolve(unsigned stub)
@@ -117,6 +123,7 @@ void *try_before(unsigned stub)
 
 	deferred_before(stub, effect.kind);
 	pool_before(effect.memory);
+	waits_before(effect.wait);
 	if (try_targets[stub] == (void *)try_unresolved)
 		return try_resolve(stub);
 	return try_targets[stub];
@@ -133,24 +140,26 @@ static bool is_version_of(const char *exported, const char *name, size_t length)
 /* Of a function that is in no row: what begins a capture cannot be followed. */
 static struct effect effect_of_unknown(const char *name)
 {
-	return strstr(name, "Capture") ? (struct effect){STOPS, ENDS}
-				       : (struct effect){FLUSHES, RETURNS};
+	return strstr(name, "Capture") ? (struct effect){STOPS, ENDS, EXPOSES}
+				       : (struct effect){FLUSHES, RETURNS, EXPOSES};
 }
 
 /* Which of its versions cuGetProcAddress gave is not known: what all of them need. */
-static struct effect effect_of_versions(const char *name)
+static struct effect effect_of_versions(const char *name, bool is_per_thread)
 {
 	size_t length = strlen(name);
-	struct effect effect = {HANDLED, LEAVES};
+	struct effect effect = {HANDLED, LEAVES, QUIET};
 	bool is_known = false;
 
 	for (size_t i = 0; i < FUNCTION_COUNT; i++)
-		if (is_version_of(functions[i].name, name, length)) {
+		if (is_version_of(functions[i].name, name, length) &&
+		    (is_per_thread || !strstr(functions[i].name, "_pt"))) {
 			const struct effect *one = &functions[i].effect;
 
 			is_known = true;
 			effect.kind = one->kind > effect.kind ? one->kind : effect.kind;
 			effect.memory = one->memory > effect.memory ? one->memory : effect.memory;
+			effect.wait = one->wait > effect.wait ? one->wait : effect.wait;
 		}
 	if (!is_known)
 		return effect_of_unknown(name);
@@ -181,7 +190,7 @@ static void *stub_for(const char *name, struct effect effect, void *real)
 {
 	unsigned stub;
 
-	if (effect.kind == ASKS && effect.memory == LEAVES)
+	if (effect.kind == ASKS && effect.memory == LEAVES && effect.wait == QUIET)
 		return real;
 	pthread_mutex_lock(&stubs_lock);
 	stub = take_stub(name, effect, real);
@@ -190,6 +199,7 @@ static void *stub_for(const char *name, struct effect effect, void *real)
 		return stubs_address(stub);
 	deferred_stop(TRY_NO_MEMORY);
 	pool_before(ENDS);
+	waits_stop(TRY_NO_MEMORY);
 	return real;
 }
 
@@ -201,6 +211,13 @@ static bool is_ours(const void *address)
 	return false;
 }
 
+/* After the newest version of CUDA that this was written for a function may have other arguments: cuCtxSynchronize has. */
+static bool is_newer(const struct handler *handler, int version, const void *real)
+{
+	return handler->function == (void *)try_synchronize_context && version > NEWEST_KNOWN &&
+	       real != driver_symbol(handler->exported);
+}
+
 /* cuGetProcAddress found real. */
 static void *replace_by_version(const char *name, int version, bool is_per_thread, void *real)
 {
@@ -210,10 +227,11 @@ static void *replace_by_version(const char *name, int version, bool is_per_threa
 			       (i + 1 < HANDLER_COUNT && handlers[i + 1].is_per_thread);
 
 		if (!strcmp(handler->name, name) && version >= handler->version &&
+		    !is_newer(handler, version, real) &&
 		    (!has_two || handler->is_per_thread == is_per_thread))
 			return handler->function;
 	}
-	return stub_for(name, effect_of_versions(name), real);
+	return stub_for(name, effect_of_versions(name, is_per_thread), real);
 }
 
 /* dlsym found real, by the very name that the driver exports. */

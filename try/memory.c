@@ -3,11 +3,14 @@
  */
 #include "memory.h"
 
+#include "before.h"
 #include "counts.h"
 #include "deferred.h"
 #include "driver.h"
 #include "lookup.h"
 #include "pool.h"
+#include "run_time.h"
+#include "waits.h"
 
 CUresult try_allocate(CUdeviceptr *address, size_t bytes)
 {
@@ -16,6 +19,7 @@ CUresult try_allocate(CUdeviceptr *address, size_t bytes)
 
 	if (!driver->allocate)
 		return CUDA_ERROR_NOT_FOUND;
+	waits_before(TELLS);
 	if (!pool_is_wanted())
 		return driver->allocate(address, bytes);
 	counts_add(TRY_ALLOCATIONS_SEEN, 1);
@@ -26,6 +30,21 @@ CUresult try_allocate(CUdeviceptr *address, size_t bytes)
 		result = driver->allocate(address, bytes);
 	if (result == CUDA_SUCCESS)
 		pool_note(*address, bytes);
+	return result;
+}
+
+/* It waits for the copy. */
+CUresult try_copy_to_host(void *to, CUdeviceptr from, size_t bytes)
+{
+	const struct driver *driver = driver_open();
+	CUresult result;
+
+	if (!driver->copy_to_host)
+		return CUDA_ERROR_NOT_FOUND;
+	FLUSH_BEFORE("cuMemcpyDtoH_v2");
+	waits_before(TELLS);
+	result = driver->copy_to_host(to, from, bytes);
+	run_time_end();
 	return result;
 }
 
@@ -43,6 +62,7 @@ CUresult try_free(CUdeviceptr address)
 	if (!driver->free)
 		return CUDA_ERROR_NOT_FOUND;
 	flush_before("cuMemFree_v2");
+	waits_before(TELLS);
 	if (pool_is_wanted() && address && pool_keep(address, &result))
 		return result;
 	return driver->free(address);
@@ -54,6 +74,7 @@ static CUresult free_async(const char *exported, __typeof__(cuMemFreeAsync) *rea
 	if (!real)
 		return CUDA_ERROR_NOT_FOUND;
 	flush_before(exported);
+	waits_before(GIVES);
 	if (pool_is_wanted() && !pool_drop(address))
 		return CUDA_ERROR_INVALID_VALUE;
 	return real(address, stream);
@@ -71,6 +92,13 @@ CUresult try_free_async_ptsz(CUdeviceptr address, CUstream stream)
 
 /* ---- asking ---- */
 
+/* With these tokens other devices read and write the memory. */
+static void begin_sharing(void)
+{
+	pool_before(ENDS);
+	waits_before(EXPOSES);
+}
+
 CUresult try_pointer_attribute(void *value, CUpointer_attribute attribute, CUdeviceptr address)
 {
 	const struct driver *driver = driver_open();
@@ -79,7 +107,7 @@ CUresult try_pointer_attribute(void *value, CUpointer_attribute attribute, CUdev
 		return CUDA_ERROR_NOT_FOUND;
 	pool_return_at(address);
 	if (attribute == CU_POINTER_ATTRIBUTE_P2P_TOKENS)
-		pool_before(ENDS);
+		begin_sharing();
 	return driver->pointer_attribute(value, attribute, address);
 }
 
@@ -93,7 +121,7 @@ CUresult try_pointer_attributes(unsigned count, CUpointer_attribute *attributes,
 	pool_return_at(address);
 	for (unsigned i = 0; attributes && i < count; i++)
 		if (attributes[i] == CU_POINTER_ATTRIBUTE_P2P_TOKENS)
-			pool_before(ENDS);
+			begin_sharing();
 	return driver->pointer_attributes(count, attributes, values, address);
 }
 

@@ -9,6 +9,8 @@
 #include "counts.h"
 #include "deferred.h"
 #include "pool.h"
+#include "run_time.h"
+#include "waits.h"
 
 static bool is_wanted[TRY_STRATEGY_COUNT];
 static bool is_any_wanted, is_stubborn;
@@ -26,12 +28,14 @@ static const char *const strategies[] = {
 __attribute__((constructor)) static void read_strategies(void)
 {
 	const char *list = getenv("ROOFLINE_TRY"), *always = getenv("ROOFLINE_TRY_ALWAYS");
+	const char *watch = getenv("ROOFLINE_TRY_WATCH");
 
 	for (; list && *list; list += strcspn(list, ","), list += *list == ',')
 		for (int i = 0; i < TRY_STRATEGY_COUNT; i++)
 			if (strlen(strategies[i]) == strcspn(list, ",") &&
 			    !strncmp(list, strategies[i], strlen(strategies[i])))
 				is_wanted[i] = is_any_wanted = true;
+	is_any_wanted |= watch && *watch;
 	is_stubborn = always && *always;
 	if (is_any_wanted)
 		counts_open(getenv("ROOFLINE_TRY_OUTPUT"));
@@ -57,6 +61,8 @@ static void forked(void)
 	self = getpid();
 	deferred_forked();
 	pool_forked();
+	waits_forked();
+	run_time_forked();
 }
 
 static void start(void)
@@ -77,5 +83,6 @@ void process_end(void)
 	if (!is_started || getpid() != self)
 		return;
 	deferred_end();
+	waits_end();
 	counts_write();
 }

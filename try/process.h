@@ -8,7 +8,7 @@
 
 #include "roofline/try.h"
 
-/* Whether ROOFLINE_TRY names a strategy. */
+/* Whether ROOFLINE_TRY names a strategy, or times are wanted of a run without one. */
 bool process_is_wanted(void);
 bool process_wants(enum try_strategy strategy);
 

@@ -1,6 +1,8 @@
 /* run_time.c - from the first launch to the end of the last wait. */
 #include "run_time.h"
 
+#include <stdbool.h>
+
 #include "clock.h"
 #include "counts.h"
 

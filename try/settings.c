@@ -6,6 +6,7 @@
 #include "deferred.h"
 #include "driver.h"
 #include "launches.h"
+#include "waits.h"
 
 CUresult try_set_function_attribute(CUfunction function, CUfunction_attribute attribute, int value)
 {
@@ -42,6 +43,7 @@ CUresult try_create_context_v3(CUcontext *context, void *affinities, int count, 
 {
 	const struct driver *driver = driver_open();
 
+	waits_before(TELLS);
 	if (count)
 		deferred_stop(TRY_STREAM);
 	return driver->create_context_v3
@@ -54,6 +56,7 @@ CUresult try_create_context_v4(CUcontext *context, void *parameters, unsigned fl
 {
 	const struct driver *driver = driver_open();
 
+	waits_before(parameters ? EXPOSES : TELLS);
 	if (parameters)
 		deferred_stop(TRY_STREAM);
 	return driver->create_context_v4

@@ -139,17 +139,18 @@ __asm__(".text\n"
 #define GO_TO(stub) "movl $" TEXT(__COUNTER__) ", %r11d\njmp " stub "\n"
 #define CODE_STRAIGHT(name) __asm__(EXPORT(name) GO_TO("try_ask_stub") END(name));
 #define CODE_BEFORE(name) __asm__(EXPORT(name) GO_TO("try_flush_stub") END(name));
-#define CODE_ASKS_LEAVES(name) CODE_STRAIGHT(name)
-#define CODE_ASKS_RETURNS(name) CODE_BEFORE(name)
-#define CODE_ASKS_ENDS(name) CODE_BEFORE(name)
-#define CODE_ASKS_LOSES(name) CODE_BEFORE(name)
-#define CODE_ASKS(name, memory) CODE_ASKS_##memory(name)
-#define CODE_FLUSHES(name, memory) CODE_BEFORE(name)
-#define CODE_RENAMES(name, memory) CODE_BEFORE(name)
-#define CODE_FORGETS(name, memory) CODE_BEFORE(name)
-#define CODE_STOPS(name, memory) CODE_BEFORE(name)
-#define CODE_HANDLED(name, memory) _Static_assert(__COUNTER__ >= 0, "its number stays free");
-#define CODE(name, kind, memory) CODE_##kind(name, memory)
+#define CODE_ASKS_LEAVES_QUIET(name) CODE_STRAIGHT(name)
+#define CODE_ASKS_LEAVES_TELLS(name) CODE_BEFORE(name)
+#define CODE_ASKS_LEAVES_EXPOSES(name) CODE_BEFORE(name)
+#define CODE_ASKS_RETURNS_QUIET(name) CODE_BEFORE(name)
+#define CODE_ASKS_RETURNS_TELLS(name) CODE_BEFORE(name)
+#define CODE_ASKS(name, memory, wait) CODE_ASKS_##memory##_##wait(name)
+#define CODE_FLUSHES(name, memory, wait) CODE_BEFORE(name)
+#define CODE_RENAMES(name, memory, wait) CODE_BEFORE(name)
+#define CODE_FORGETS(name, memory, wait) CODE_BEFORE(name)
+#define CODE_STOPS(name, memory, wait) CODE_BEFORE(name)
+#define CODE_HANDLED(name, memory, wait) _Static_assert(__COUNTER__ >= 0, "its number stays free");
+#define CODE(name, kind, memory, wait) CODE_##kind(name, memory, wait)
 
 _Static_assert(__COUNTER__ == 0, "the first row is number 1");
 TRY_FUNCTIONS(CODE)

@@ -10,6 +10,7 @@
 #include "driver.h"
 #include "launches.h"
 #include "pool.h"
+#include "waits.h"
 #include "work.h"
 
 /* Whether all of it lies in one allocation. */
@@ -62,6 +63,7 @@ static bool put(struct kernel *kernel, void *parameter, CUstream stream, bool is
 				      .stream = stream,
 				      .parameters = (void *[]){parameter}};
 
+	waits_note_work(stream, is_of_thread);
 	if (is_of_thread && !stream)
 		known = TRY_STREAM;
 	return deferred_put(&launch, known, &known, late);

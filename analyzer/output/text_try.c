@@ -232,6 +232,10 @@ static const struct reach_row {
 	 "allocations got memory that was kept"},
 	{TRY_BLOCKS_RETURNED, TRY_COUNT_COUNT, "given back",
 	 "blocks of memory that was kept were given back to the driver"},
+	{TRY_WAITS_LEFT_OUT, TRY_WAITS_SEEN, "left out", "waits were left out"},
+	{TRY_WAITS_OVER, TRY_WAITS_SEEN, "over", "waits were for what was done already"},
+	{TRY_WAITS_MADE, TRY_COUNT_COUNT, "made later",
+	 "times such a wait was made later, before a call that could tell"},
 	{TRY_TIMER_FLUSHES, TRY_COUNT_COUNT, "timer",
 	 "times nothing was called for a while, and all was given to the GPU"},
 };

@@ -84,6 +84,7 @@ const struct technique technique_remove_syncs = {
 		"given pinned or managed memory, which the host may read itself.",
 	.changed = "waits are gone",
 	.refusal = refused_nothing,
+	.tried_by = "fewer-waits",
 	.is_shared = true,
 	.is_blind_to_device_work = true,
 	.moves_waits = true,

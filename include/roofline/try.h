@@ -15,22 +15,25 @@
 #define TRY_LIBRARY "librooflinetry.so"
 
 /* VARIABLE(constant, name, meaning) */
-#define TRY_VARIABLES(VARIABLE)                                                           \
-	VARIABLE(TRY_ENV_STRATEGIES, "ROOFLINE_TRY", "strategies, by commas: graph,pool") \
-	VARIABLE(TRY_ENV_ALWAYS, "ROOFLINE_TRY_ALWAYS",                                   \
-		 "1: it does not step aside where it does not pay, for tests")            \
-	VARIABLE(TRY_ENV_WATCH, "ROOFLINE_TRY_WATCH",                                     \
-		 "1: no strategy, it only takes the time from launches to waits")          \
-	VARIABLE(TRY_ENV_OUTPUT, "ROOFLINE_TRY_OUTPUT",                                   \
+#define TRY_VARIABLES(VARIABLE)                                                \
+	VARIABLE(TRY_ENV_STRATEGIES, "ROOFLINE_TRY",                           \
+		 "strategies, by commas: graph,pool,fewer-waits")              \
+	VARIABLE(TRY_ENV_ALWAYS, "ROOFLINE_TRY_ALWAYS",                        \
+		 "1: it does not step aside where it does not pay, for tests") \
+	VARIABLE(TRY_ENV_WATCH, "ROOFLINE_TRY_WATCH",                          \
+		 "1: without a strategy, it takes the time of the run alone")  \
+	VARIABLE(TRY_ENV_OUTPUT, "ROOFLINE_TRY_OUTPUT",                        \
 		 "each process writes what was reached into this file, a dot and its id")
 
 #define TRY_CONSTANT(constant, name, meaning) constant,
 enum try_variable { TRY_VARIABLES(TRY_CONSTANT) TRY_VARIABLE_COUNT };
 
 /* STRATEGY(constant, name, meaning).  Predictions apply them from the last to the first. */
-#define TRY_STRATEGIES(STRATEGY)                                                \
-	STRATEGY(TRY_GRAPH, "graph", "launches that come again as CUDA graphs") \
-	STRATEGY(TRY_POOL, "pool", "freed memory is kept for the next allocation of its size")
+#define TRY_STRATEGIES(STRATEGY)                                                               \
+	STRATEGY(TRY_GRAPH, "graph", "launches that come again as CUDA graphs")                \
+	STRATEGY(TRY_POOL, "pool", "freed memory is kept for the next allocation of its size") \
+	STRATEGY(TRY_FEWER_WAITS, "fewer-waits",                                               \
+		 "waits of which the host can see nothing are left out")
 
 enum try_strategy { TRY_STRATEGIES(TRY_CONSTANT) TRY_STRATEGY_COUNT };
 
@@ -56,8 +59,14 @@ enum try_strategy { TRY_STRATEGIES(TRY_CONSTANT) TRY_STRATEGY_COUNT };
 	COUNT(TRY_FREES_KEPT, "frees_kept", "of these, those whose memory was kept")            \
 	COUNT(TRY_BLOCKS_RETURNED, "blocks_returned",                                           \
 	      "blocks that were kept and then given back to the driver")                        \
+	COUNT(TRY_WAITS_SEEN, "waits_seen", "waits for a stream, an event or everything")       \
+	COUNT(TRY_WAITS_OVER, "waits_over", "of these, those for what was done already")        \
+	COUNT(TRY_WAITS_LEFT_OUT, "waits_left_out",                                             \
+	      "of these, those that were left out, as the host could not tell")                 \
+	COUNT(TRY_WAITS_MADE, "waits_made_later",                                               \
+	      "waits that were made later, before a call that could tell")                      \
 	COUNT(TRY_RUN_NS, "run_ns",                                                             \
-	      "nanoseconds from the first launch to the end of the last wait")                   \
+	      "nanoseconds from the first launch to the end of the last wait")                  \
 	COUNT(TRY_STEPPED_ASIDE, "stepped_aside", "1: it cost more than it saved, and stopped")
 
 enum try_count { TRY_COUNTS(TRY_CONSTANT) TRY_COUNT_COUNT };
@@ -91,6 +100,17 @@ enum try_count { TRY_COUNTS(TRY_CONSTANT) TRY_COUNT_COUNT };
 	REASON(TRY_MEMORY_FULL, "memory_full", "too little memory of the GPU is free")          \
 	REASON(TRY_MEMORY_SHARED, "memory_shared",                                              \
 	       "the program may share memory with others or take it in graphs")                 \
+	REASON(TRY_HOST_MEMORY, "host_memory",                                                  \
+	       "the host, or somebody else, may see memory that the GPU writes")                \
+	REASON(TRY_PRINTS, "prints",                                                            \
+	       "code that may print or assert, or of which that is not known")                  \
+	REASON(TRY_OTHER_LIBRARY, "other_library",                                              \
+	       "a library is loaded that gives memory of the GPU to other devices")             \
+	REASON(TRY_SHOWN, "shown",                                                              \
+	       "the GPU may do what the host sees, and not everything was waited for since")    \
+	REASON(TRY_ELSEWHERE, "elsewhere", "work in streams that are not followed")             \
+	REASON(TRY_NOTHING_BETWEEN, "nothing_between",                                          \
+	       "the program would wait for it anyway before it launches more")                  \
 	REASON(TRY_FORKED, "forked", "a child process without exec")                            \
 	REASON(TRY_ASIDE, "stepped_aside", "the library had stepped aside")
 

@@ -35,10 +35,13 @@ typedef void CUctxCreateParams;
 	FUNCTION(cuStreamDestroy)              \
 	FUNCTION(cuStreamQuery)                \
 	FUNCTION(cuEventCreate)                \
-	FUNCTION(cuEventRecord)                \
+	FUNCTION(cuEventDestroy)               \
+	FUNCTION(cuCtxGetDevice)               \
+	FUNCTION(cuDeviceGetAttribute)         \
+	FUNCTION(cuModuleLoadData)             \
+	FUNCTION(cuLibraryLoadData)            \
 	FUNCTION(cuEventSynchronize)           \
 	FUNCTION(cuEventQuery)                 \
-	FUNCTION(cuStreamWaitEvent)            \
 	FUNCTION(cuLaunchHostFunc)             \
 	FUNCTION(cuMemAlloc)                   \
 	FUNCTION(cuMemHostAlloc)               \
@@ -49,10 +52,16 @@ typedef void CUctxCreateParams;
 	FUNCTION(cuPointerGetAttributes)       \
 	FUNCTION(cuIpcGetMemHandle)            \
 	FUNCTION(cuMemcpyDtoH)                 \
+	FUNCTION(cuMemcpyHtoD)                 \
+	FUNCTION(cuMemAllocManaged)            \
+	FUNCTION(cuMemHostRegister)            \
 	FUNCTION(cuGraphInstantiateWithFlags)  \
 	FUNCTION(cuGraphExecDestroy)           \
 	FUNCTION(cuGraphDestroy)               \
 	TWICE(cuMemFreeAsync)                  \
+	TWICE(cuEventRecord)                   \
+	TWICE(cuEventRecordWithFlags)          \
+	TWICE(cuStreamWaitEvent)               \
 	TWICE(cuMemsetD8Async)                 \
 	TWICE(cuMemsetD16Async)                \
 	TWICE(cuMemsetD32Async)                \
@@ -85,6 +94,9 @@ CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream stream, CUgraph graph, const 
 					  CUstreamCaptureMode mode);
 CUresult cuStreamEndCapture_ptsz(CUstream stream, CUgraph *graph);
 CUresult cuStreamSynchronize_ptsz(CUstream stream);
+CUresult cuEventRecord_ptsz(CUevent event, CUstream stream);
+CUresult cuEventRecordWithFlags_ptsz(CUevent event, CUstream stream, unsigned flags);
+CUresult cuStreamWaitEvent_ptsz(CUstream stream, CUevent event, unsigned flags);
 CUresult cuMemFreeAsync_ptsz(CUdeviceptr address, CUstream stream);
 CUresult cuMemsetD8Async_ptsz(CUdeviceptr address, unsigned char value, size_t count,
 			      CUstream stream);

@@ -1,11 +1,12 @@
 /*
- * random_program SEED [STEPS [at-once|loop|waits|slow|alternate|memory]] - a program that calls the driver as chance has it, the same for the same seed.
+ * random_program SEED [STEPS [at-once|loop|waits|slow|reads|alternate|memory|private]] - a program that calls the driver as chance has it, the same for the same seed.
  *
  * It prints what each call that waits, copies or asks returned, and the hash of all that the driver had done by then
  * (fake/).  Run bare and tried, it must print the same.  Its threads take turns; with at-once they do not, each
  * has a stream and buffers of its own, and what is printed is what these contain.
- * loop: STEPS times the same launches and a wait, in one thread; waits: a single launch; slow: it computes between them;
+ * loop: STEPS times the same launches and a wait, in one thread; waits: a single launch; reads: and a copy to the host; slow: it computes between them;
  * alternate: each goes to another stream than the one before it.
+ * private: its kernels and the host have no memory in common until a random step, at which they get some, or the kernels print.
  * memory: it allocates and frees STEPS times, and launches nothing.
  */
 #define _GNU_SOURCE
@@ -29,6 +30,7 @@ CUstream streams[STREAMS];
 CUdeviceptr buffers[BUFFERS];
 void *kernels[KINDS][2]; /* as functions, and as handles of kernels */
 static CUevent events[3];
+static unsigned rare_from; /* so many steps before the end */
 static int *signal_value;
 
 static void set_up(void)
@@ -38,8 +40,10 @@ static void set_up(void)
 
 	must(p_cuInit(0), "cuInit");
 	must(p_cuDevicePrimaryCtxRetain(&context, 0), "context");
-	must(p_cuCtxCreate(&other_context, NULL, 0, 0), "cuCtxCreate");
+	if (!is_private)
+		must(p_cuCtxCreate(&other_context, NULL, 0, 0), "cuCtxCreate");
 	must(p_cuCtxSetCurrent(context), "cuCtxSetCurrent");
+	load_code(false);
 	for (int i = 0; i < KINDS; i++) {
 		must(p_cuModuleGetFunction((CUfunction *)&kernels[i][0], NULL, names[i]), names[i]);
 		must(p_cuLibraryGetKernel((CUkernel *)&kernels[i][1], NULL, names[i]), names[i]);
@@ -52,7 +56,10 @@ static void set_up(void)
 	streams[2] = CU_STREAM_PER_THREAD;
 	must(p_cuStreamCreate(&streams[3], 0), "cuStreamCreate");
 	must(p_cuStreamCreate(&streams[4], CU_STREAM_NON_BLOCKING), "cuStreamCreate");
-	must(p_cuStreamCreateWithPriority(&streams[5], 0, -1), "cuStreamCreateWithPriority");
+	must(p_cuStreamCreateWithPriority(&streams[5], is_private ? CU_STREAM_NON_BLOCKING : 0, -1),
+	     "cuStreamCreateWithPriority");
+	if (is_private)
+		return;
 	must(p_cuMemHostAlloc((void **)&signal_value, sizeof(*signal_value), 0), "cuMemHostAlloc");
 }
 
@@ -160,12 +167,31 @@ static void make_child(void)
 	printf("child %d\n", WEXITSTATUS(status));
 }
 
+static void observe_event(CUevent event)
+{
+	switch (below(4)) {
+	case 0:
+		must(p_cuEventDestroy(event), "cuEventDestroy");
+		must(p_cuEventCreate(&events[0], 0), "cuEventCreate");
+		events[1] = events[2] = events[0];
+		break;
+	case 1:
+		report("event", p_cuEventQuery(event));
+		break;
+	default:
+		report("event", p_cuEventSynchronize(event));
+	}
+}
+
 static void observe(void)
 {
 	CUstream stream = streams[below(STREAMS)];
 	CUevent event = events[below(3)];
 
-	switch (below(9)) {
+	switch (below(10)) {
+	case 8:
+		copy_in();
+		break;
 	case 0:
 		report("synchronize", p_cuCtxSynchronize());
 		break;
@@ -182,7 +208,7 @@ static void observe(void)
 		report("wait", p_cuStreamWaitEvent(stream, event, 0));
 		break;
 	case 5:
-		report("event", below(2) ? p_cuEventSynchronize(event) : p_cuEventQuery(event));
+		observe_event(event);
 		break;
 	case 6:
 		printf("memset %d\n", (int)p_cuMemsetD8Async(buffers[0], 3, 64, stream));
@@ -197,9 +223,11 @@ static void observe(void)
 
 static void other(void)
 {
+	static const unsigned private_cases[] = {1, 2, 5, 6, 8, 9, 9};
+
 	if (below(3) == 0)
 		renew_memory();
-	switch (below(10)) {
+	switch (is_private ? private_cases[below(7)] : below(10)) {
 	case 0:
 		capture();
 		break;
@@ -232,6 +260,16 @@ static void other(void)
 	}
 }
 
+/* After these waits are seldom left out: late in most programs. */
+static void rare(void)
+{
+	if (below(6) == 0)
+		capture();
+	if (below(3) == 0)
+		report("host", p_cuLaunchHostFunc(streams[below(STREAMS)], host_function, "a"));
+	expose();
+}
+
 static void step(void)
 {
 	unsigned times = 1 + below(12);
@@ -240,9 +278,14 @@ static void step(void)
 		new_phrase();
 	for (unsigned i = 0; i < times; i++) {
 		launch_phrase();
+		if (is_private && below(4) == 0)
+			tell_host();
 		if (below(3))
 			observe();
+		look_at_told();
 	}
+	if (is_private && steps_left < rare_from)
+		rare();
 	if (below(2))
 		other();
 }
@@ -306,26 +349,31 @@ static void loop(int launches, const char *how)
 		if (!strcmp(how, "vfork"))
 			fail_to_start_a_program();
 		must(p_cuStreamSynchronize(streams[3]), "cuStreamSynchronize");
+		if (!strcmp(how, "reads"))
+			copy_back();
 	}
 }
 
 int main(int argc, char **argv)
 {
 	pthread_t threads[THREADS];
-	bool is_at_once = argc > 3 && !strcmp(argv[3], "at-once");
+	bool is_at_once = argc > 3 && !strcmp(argv[3], "at-once"), is_loop;
 
 	seed = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 1;
 
 	chance = seed * 7919u + 1;
 	steps_left = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 60;
+	is_private = argc > 3 && strcmp(argv[3], "memory") != 0;
+	is_loop = is_private && !is_at_once && strcmp(argv[3], "private") != 0;
+	rare_from = steps_left * (seed % 5) / 5;
 	find_functions(seed % 3, seed % 4 == 3);
 	set_up();
 	if (argc > 3 && !strcmp(argv[3], "memory")) {
 		allocate_alone();
 		return 0;
 	}
-	if (argc > 3 && !is_at_once) {
-		loop(!strcmp(argv[3], "waits") ? 1 : 20, argv[3]);
+	if (is_loop) {
+		loop(!strcmp(argv[3], "waits") || !strcmp(argv[3], "reads") ? 1 : 20, argv[3]);
 		steps_left = 0;
 	}
 	for (size_t i = 0; i < THREADS; i++)

@@ -58,6 +58,54 @@ count() {
 	[ "$(count passed:new_size)" -eq 3 ]
 }
 
+@test "programs made by chance do the same with waits left out, also with launches put off, until the host could tell" {
+	export FAKE_DRIVER_ORDER=1
+	for strategies in fewer-waits graph,fewer-waits graph; do
+		for seed in ${SEEDS:-3 7 9 14 22}; do both "$seed" private; done
+	done
+	[ "$(count waits_left_out)" -gt 30 ]
+	[ "$(count waits_made_later)" -gt 20 ]
+	[ "$(count passed:host_memory)" -gt 10 ]
+	[ "$(count passed:prints)" -gt 10 ]
+	[ "$(count passed:shown)" -gt 10 ]
+	rm counts.*
+	for strategies in fewer-waits graph,fewer-waits; do both 3; done
+	[ "$(count waits_left_out)" -eq 0 ] # a kernel and the host have memory in common from the start
+}
+
+@test "all strategies together do so, too" {
+	strategies=graph,pool,fewer-waits
+	for seed in ${SEEDS:-2 6}; do both "$seed" private && both "$seed" && both "$seed" at-once; done
+	strategies=fewer-waits
+	for seed in ${SEEDS:-3 4}; do both "$seed" at-once; done
+}
+
+@test "waits between launches are left out, and made at the end" {
+	export FAKE_DRIVER_ORDER=1 strategies=fewer-waits
+	tried "$tools/random_program" 1 100 loop || true
+	[ "$(count waits_seen)" -eq 101 ]
+	[ "$(count waits_left_out)" -eq 101 ]
+	[ "$(count waits_made_later)" -eq 2 ] # for the stream, and for what sets memory at the start
+	[ "$(count late_errors)" -eq 0 ]
+}
+
+@test "no wait is left out where the GPU reads all memory of the host, or a library gives its memory to other devices" {
+	export FAKE_DRIVER_ORDER=1 strategies=fewer-waits
+	FAKE_DRIVER_SHARES=1 tried "$tools/random_program" 1 100 loop || true
+	[ "$(count passed:host_memory)" -eq 101 ]
+	rm counts.*
+	cp "$(ldd "$ROOFLINECTL" | awk '$1 ~ /^libz\.so/ { print $3 }')" libibverbs.so.1
+	tried env LD_PRELOAD="$BUILD/lib/librooflinetry.so $PWD/libibverbs.so.1" "$tools/random_program" 1 100 loop || true
+	[ "$(count passed:other_library)" -eq 101 ]
+}
+
+@test "where the program reads what it waited for right away waits are made without looking" {
+	export FAKE_DRIVER_ORDER=1 strategies=fewer-waits
+	always= tried "$tools/random_program" 1 4000 reads || true
+	[ "$(count passed:nothing_between)" -gt 3800 ]
+	[ "$(count waits_left_out)" -lt 100 ]
+}
+
 @test "threads that launch, wait, free and capture at once get what they launched, in order" {
 	for strategies in graph pool graph,pool; do
 		for seed in ${SEEDS:-3}; do both "$seed" at-once; done

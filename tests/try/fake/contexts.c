@@ -8,7 +8,7 @@ static struct CUctx_st contexts[4] = {{0, CUDA_SUCCESS, 0}};
 static int context_count = 1;
 static __thread CUcontext stack[16];
 static __thread int depth;
-static int stream_count = 3;
+static CUstream live_streams[STREAMS_MOST];
 
 CUcontext fake_current(void)
 {
@@ -79,12 +79,23 @@ CUresult cuCtxSynchronize(void)
 
 CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority)
 {
-	(void)flags;
 	*stream = calloc(1, sizeof(**stream));
-	**stream = (struct CUstream_st){.id = ++stream_count,
+	pthread_mutex_lock(&fake_lock);
+	**stream = (struct CUstream_st){.id = fake_new_stream(flags != CU_STREAM_NON_BLOCKING),
 					.priority = priority,
 					.context = fake_current()};
+	live_streams[(*stream)->id] = *stream;
+	pthread_mutex_unlock(&fake_lock);
 	return CUDA_SUCCESS;
+}
+
+/* One that was destroyed must not be used. */
+bool fake_is_live(CUstream stream)
+{
+	for (int i = 0; i < STREAMS_MOST; i++)
+		if (live_streams[i] == stream)
+			return true;
+	return false;
 }
 
 CUresult cuStreamCreate(CUstream *stream, unsigned flags)
@@ -94,7 +105,11 @@ CUresult cuStreamCreate(CUstream *stream, unsigned flags)
 
 CUresult cuStreamDestroy(CUstream stream)
 {
+	pthread_mutex_lock(&fake_lock);
 	fake_log_op("stream_destroy", stream->id, 0);
+	fake_end_stream(stream->id);
+	live_streams[stream->id] = NULL;
+	pthread_mutex_unlock(&fake_lock);
 	free(stream);
 	return CUDA_SUCCESS;
 }
@@ -113,59 +128,147 @@ CUresult cuStreamGetPriority(CUstream stream, int *priority)
 
 CUresult cuStreamSynchronize(CUstream stream)
 {
-	(void)stream;
+	pthread_mutex_lock(&fake_lock);
+	fake_wait_for_stream(fake_stream_of(stream)->id);
+	pthread_mutex_unlock(&fake_lock);
 	return fake_answer();
 }
 
 CUresult cuStreamSynchronize_ptsz(CUstream stream)
 {
-	return cuStreamSynchronize(stream);
+	return cuStreamSynchronize(stream ? stream : CU_STREAM_PER_THREAD);
+}
+
+static CUresult answer(bool is_done)
+{
+	CUresult result = fake_answer();
+
+	return result == CUDA_SUCCESS && !is_done ? CUDA_ERROR_NOT_READY : result;
 }
 
 CUresult cuStreamQuery(CUstream stream)
 {
-	(void)stream;
-	return fake_answer();
+	bool is_done;
+
+	pthread_mutex_lock(&fake_lock);
+	is_done = fake_is_done(fake_stream_of(stream)->id);
+	pthread_mutex_unlock(&fake_lock);
+	return answer(is_done);
 }
+
+/* Without timing: those of the library that is tested, which are in no hash. */
+enum { SILENT_EVENTS = 2048 };
 
 CUresult cuEventCreate(CUevent *event, unsigned flags)
 {
-	static long count;
+	static long counts[2];
+	bool is_silent = flags & CU_EVENT_DISABLE_TIMING;
 
-	(void)flags;
-	*event = (CUevent)++count;
+	*event = (CUevent)(__atomic_add_fetch(&counts[is_silent], 1, __ATOMIC_SEQ_CST) +
+			   (is_silent ? SILENT_EVENTS : 0));
+	return CUDA_SUCCESS;
+}
+
+bool fake_is_silent(CUevent event)
+{
+	return (size_t)event > SILENT_EVENTS;
+}
+
+CUresult cuEventDestroy(CUevent event)
+{
+	(void)event;
 	return CUDA_SUCCESS;
 }
 
 CUresult cuEventRecord(CUevent event, CUstream stream)
 {
-	fake_mix(&event, sizeof(event));
-	return fake_observe("event_record", fake_stream_of(stream)->id);
+	CUresult result = fake_answer();
+
+	pthread_mutex_lock(&fake_lock);
+	if (!fake_is_silent(event)) {
+		fake_mix(&event, sizeof(event));
+		result = fake_observe("event_record", fake_stream_of(stream)->id);
+	}
+	fake_record(event, fake_stream_of(stream)->id);
+	pthread_mutex_unlock(&fake_lock);
+	return result;
 }
 
+CUresult cuEventRecord_ptsz(CUevent event, CUstream stream)
+{
+	return cuEventRecord(event, stream ? stream : CU_STREAM_PER_THREAD);
+}
+
+CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags)
+{
+	(void)flags;
+	return cuEventRecord(event, stream);
+}
+
+CUresult cuEventRecordWithFlags_ptsz(CUevent event, CUstream stream, unsigned flags)
+{
+	(void)flags;
+	return cuEventRecord_ptsz(event, stream);
+}
+
+/* It is what comes before what that the hash has of it. */
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
 {
 	(void)flags;
-	fake_mix(&event, sizeof(event));
-	return fake_observe("stream_wait_event", fake_stream_of(stream)->id);
+	pthread_mutex_lock(&fake_lock);
+	fake_stream_waits(fake_stream_of(stream)->id, event);
+	pthread_mutex_unlock(&fake_lock);
+	return fake_answer();
+}
+
+CUresult cuStreamWaitEvent_ptsz(CUstream stream, CUevent event, unsigned flags)
+{
+	return cuStreamWaitEvent(stream ? stream : CU_STREAM_PER_THREAD, event, flags);
 }
 
 CUresult cuEventSynchronize(CUevent event)
 {
-	(void)event;
+	pthread_mutex_lock(&fake_lock);
+	if (fake_is_silent(event) && fake_captures)
+		fake_log_op("capture_disturbed", fake_captures, 0);
+	fake_wait_for_event(event);
+	pthread_mutex_unlock(&fake_lock);
 	return fake_answer();
 }
 
 CUresult cuEventQuery(CUevent event)
 {
-	(void)event;
-	return fake_answer();
+	bool is_done;
+
+	pthread_mutex_lock(&fake_lock);
+	is_done = fake_event_is_done(event);
+	pthread_mutex_unlock(&fake_lock);
+	return answer(is_done);
+}
+
+CUresult cuCtxGetDevice(CUdevice *device)
+{
+	*device = 0;
+	return CUDA_SUCCESS;
+}
+
+/* FAKE_DRIVER_SHARES=1: the GPU reads and writes all memory of the host. */
+CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
+{
+	(void)device;
+	*value = attribute == CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS &&
+		 getenv("FAKE_DRIVER_SHARES");
+	return CUDA_SUCCESS;
 }
 
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *data)
 {
-	CUresult result = fake_observe("host_function", fake_stream_of(stream)->id);
+	CUresult result;
 
-	function(data);
+	pthread_mutex_lock(&fake_lock);
+	fake_order(fake_stream_of(stream)->id);
+	result = fake_observe("host_function", fake_stream_of(stream)->id);
+	fake_call(fake_stream_of(stream)->id, function, data);
+	pthread_mutex_unlock(&fake_lock);
 	return result;
 }

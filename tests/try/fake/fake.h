@@ -11,6 +11,7 @@
 #include "../fake_driver.h"
 
 enum { PARAMETERS_MAX = 64, NODES_MAX = 4096 };
+enum { LEGACY_STREAM = 1, THREAD_STREAM, FIRST_STREAM = 4, STREAMS_MOST = 1024 };
 
 enum magic { IS_FUNCTION = 0x46554e43, IS_KERNEL = 0x4b45524e };
 
@@ -84,6 +85,30 @@ CUresult fake_answer(void);
 /* Waits for all that the context was given: what is captured must not be disturbed. */
 CUresult fake_wait(void);
 extern int fake_captures;
+
+/* What is done before what (order.c), all under fake_lock.  An operation is given to a stream: what comes before it is known
+ * then. */
+bool fake_has_order(void);
+bool fake_is_live(CUstream stream);
+int fake_new_stream(bool is_blocking);
+void fake_end_stream(int stream);
+void fake_order(int stream);
+bool fake_is_silent(CUevent event);
+void fake_record(CUevent event, int stream);
+void fake_stream_waits(int stream, CUevent event);
+
+/* The operation that was given last writes a number into memory of the host, or prints it. */
+void fake_tell(int stream, int *target, int value);
+
+/* The same for what it calls. */
+void fake_call(int stream, CUhostFn function, void *data);
+
+/* The host waits, or asks. */
+void fake_wait_for_stream(int stream);
+void fake_wait_for_event(CUevent event);
+void fake_wait_for_all(void);
+bool fake_is_done(int stream);
+bool fake_event_is_done(CUevent event);
 
 /* Its memory is gone. */
 void fake_free_all(CUcontext context);

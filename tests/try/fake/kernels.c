@@ -18,6 +18,8 @@ static const struct kind kinds[] = {
 	{"cluster", 1, {8}},
 	{"signal", 2, {8, 4}},
 	{"fault", 0, {0}},
+	{"tell", 2, {8, 4}},
+	{"print", 1, {4}},
 	{"set", 4, {8, 8, 4, 4}},
 	{"copy", 3, {8, 8, 8}},
 };
@@ -49,6 +51,8 @@ static void parameter_as_named(unsigned char *bytes, const struct work *work, un
 	memcpy(bytes, work->parameters + offset_of(work->kind, i), work->kind->bytes[i]);
 	if (work->kind->bytes[i] != sizeof(address))
 		return;
+	if (!strcmp(work->kind->name, "tell")) /* the host's, which the fake does not know */
+		memset(bytes, 0, sizeof(address));
 	memcpy(&address, bytes, sizeof(address));
 	address = fake_address(address);
 	memcpy(bytes, &address, sizeof(address));
@@ -112,6 +116,23 @@ CUresult fake_fill_copy(struct work *work, CUdeviceptr to, CUdeviceptr from, siz
 		       : CUDA_ERROR_INVALID_VALUE;
 }
 
+/* The host learns it by waiting. */
+static bool tell(const struct work *work, int stream)
+{
+	int *target = NULL, value;
+
+	if (!strcmp(work->kind->name, "print")) {
+		memcpy(&value, work->parameters, sizeof(value));
+	} else if (!strcmp(work->kind->name, "tell")) {
+		memcpy(&target, work->parameters, sizeof(target));
+		memcpy(&value, work->parameters + 8, sizeof(value));
+	} else {
+		return false;
+	}
+	fake_tell(stream, target, value);
+	return true;
+}
+
 static void run_kind(const struct work *work)
 {
 	unsigned char *target;
@@ -150,6 +171,7 @@ static void run_kind(const struct work *work)
 CUresult fake_run(const struct work *work, CUstream stream)
 {
 	fake_log_op(work->kind->name, fake_stream_of(stream)->id, work->grid[0]);
+	fake_order(fake_stream_of(stream)->id);
 	fake_mix(work->grid, sizeof(work->grid));
 	fake_mix(work->block, sizeof(work->block));
 	fake_mix(&work->shared, sizeof(work->shared));
@@ -163,7 +185,7 @@ CUresult fake_run(const struct work *work, CUstream stream)
 		fake_current()->unfinished++;
 	if (!strcmp(work->kind->name, "fault"))
 		fake_current()->error = CUDA_ERROR_ILLEGAL_ADDRESS;
-	else
+	else if (!tell(work, fake_stream_of(stream)->id))
 		run_kind(work);
 	return CUDA_SUCCESS;
 }
@@ -368,6 +390,47 @@ static CUresult find(struct handle *handles, const char *name, void *found)
 			return CUDA_SUCCESS;
 		}
 	return CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult cuModuleLoadData(CUmodule *module, const void *image)
+{
+	*module = (CUmodule)image;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuModuleLoad(CUmodule *module, const char *path)
+{
+	return cuModuleLoadData(module, path);
+}
+
+CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count,
+			    CUjit_option *options, void **values)
+{
+	(void)count, (void)options, (void)values;
+	return cuModuleLoadData(module, image);
+}
+
+CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image)
+{
+	return cuModuleLoadData(module, image);
+}
+
+CUresult cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *options,
+			   void **values, unsigned count, CUlibraryOption *library_options,
+			   void **library_values, unsigned library_count)
+{
+	(void)options, (void)values, (void)count;
+	(void)library_options, (void)library_values, (void)library_count;
+	*library = (CUlibrary)image;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_option *options,
+			       void **values, unsigned count, CUlibraryOption *library_options,
+			       void **library_values, unsigned library_count)
+{
+	return cuLibraryLoadData(library, path, options, values, count, library_options,
+				 library_values, library_count);
 }
 
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)

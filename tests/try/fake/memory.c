@@ -274,10 +274,46 @@ SET(cuMemsetD8Async, unsigned char, 1)
 SET(cuMemsetD16Async, unsigned short, 2)
 SET(cuMemsetD32Async, unsigned, 4)
 
+static CUresult copy_at_once(const char *what, void *to, const void *from, size_t bytes,
+			     CUdeviceptr address)
+{
+	CUresult result;
+
+	pthread_mutex_lock(&fake_lock);
+	memcpy(to, from, bytes);
+	fake_order(LEGACY_STREAM);
+	result = fake_observe(what, (long)fake_address(address));
+	pthread_mutex_unlock(&fake_lock);
+	return result;
+}
+
+/* It returns when it is done. */
 CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t bytes)
 {
-	memcpy(to, (const void *)from, bytes);
-	return fake_observe("copy_to_host", (long)fake_address(from));
+	CUresult result = copy_at_once("copy_to_host", to, (const void *)from, bytes, from);
+
+	pthread_mutex_lock(&fake_lock);
+	fake_wait_for_stream(LEGACY_STREAM);
+	pthread_mutex_unlock(&fake_lock);
+	return result;
+}
+
+/* It returns when it has read the memory. */
+CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes)
+{
+	return copy_at_once("copy_from_host", (void *)to, from, bytes, to);
+}
+
+CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags)
+{
+	(void)flags;
+	return allocate(address, bytes, true);
+}
+
+CUresult cuMemHostRegister(void *address, size_t bytes, unsigned flags)
+{
+	(void)address, (void)bytes, (void)flags;
+	return fake_answer();
 }
 
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)

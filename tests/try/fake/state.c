@@ -6,7 +6,7 @@
  * run.
  *
  * FAKE_DRIVER_REFUSES=instantiate, set or graph: that call fails for graphs that were not captured, the third time and from
- * then on.  FAKE_DRIVER_SLOW=1: launching such a graph takes long.  FAKE_DRIVER_LOG=FILE: what was done, a line each.
+ * then on.  FAKE_DRIVER_ORDER=1: see order.c.  FAKE_DRIVER_SLOW=1: launching such a graph takes long.  FAKE_DRIVER_LOG=FILE: what was done, a line each.
  */
 #define _GNU_SOURCE
 #include "fake.h"
@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct CUstream_st per_thread = {.id = 2};
-struct CUstream_st fake_legacy = {.id = 1};
+static struct CUstream_st per_thread = {.id = THREAD_STREAM};
+struct CUstream_st fake_legacy = {.id = LEGACY_STREAM};
 static uint64_t digest = 1469598103934665603u;
 static unsigned refused_calls;
 pthread_mutex_t fake_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
@@ -57,6 +57,8 @@ struct CUstream_st *fake_stream_of(CUstream stream)
 {
 	if (!stream || stream == CU_STREAM_LEGACY)
 		return &fake_legacy;
+	if (stream != CU_STREAM_PER_THREAD && !fake_is_live(stream))
+		abort();
 	return stream == CU_STREAM_PER_THREAD ? &per_thread : stream;
 }
 
@@ -83,6 +85,7 @@ CUresult fake_wait(void)
 		return CUDA_ERROR_INVALID_CONTEXT;
 	pthread_mutex_lock(&fake_lock);
 	fake_current()->unfinished = 0;
+	fake_wait_for_all();
 	pthread_mutex_unlock(&fake_lock);
 	return fake_answer();
 }

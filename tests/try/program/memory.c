@@ -78,7 +78,7 @@ static void free_some_way(CUdeviceptr address, CUstream stream)
 
 	if (below(400) == 0)
 		must(p_cuIpcGetMemHandle(&handle, address), "cuIpcGetMemHandle");
-	switch (below(12)) {
+	switch (below(is_private ? 100 : 12)) {
 	case 0:
 		free_in_capture(address);
 		break;
@@ -107,7 +107,7 @@ void renew_memory(void)
 			free_some_way(buffers[4 + (first + i) % 4], stream);
 		if (below(8) == 0)
 			ask_how_much();
-		if (below(12) == 0)
+		if (below(is_private ? 400 : 12) == 0)
 			in_short_context();
 		for (unsigned i = 0; i < count; i++) {
 			size_t bytes = below(20) ? sizes[below(4)] : 300 + below(999);

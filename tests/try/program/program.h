@@ -73,6 +73,15 @@ void allocate(unsigned buffer, size_t bytes, CUstream stream);
 void renew_memory(void);
 void allocate_alone(void);
 
+/* ---- a program that shows the host nothing, until it does ---- */
+
+extern bool is_private;
+void load_code(bool is_printing);
+void expose(void); /* once, now or at a later call */
+void tell_host(void);
+void look_at_told(void);
+void copy_in(void);
+
 /* ---- threads at once ---- */
 
 /* number: of the thread.  What its memory contained, in the end. */

@@ -1,0 +1,227 @@
+/*
+ * order.c - what is known to be done before what.
+ *
+ * With FAKE_DRIVER_ORDER=1 the hash has, for each operation, how many of each stream's operations come before it for certain:
+ * by their stream, by events, or because the host had waited for them.  What nobody waited for counts as not done: questions
+ * say so, and what kernels tell the host appears no sooner.
+ */
+#define _GNU_SOURCE
+#include "fake.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EVENTS_MOST = 4096, TOLD_MOST = 1 << 16 };
+
+struct clock {
+	unsigned long of[STREAMS_MOST];
+};
+
+struct told {
+	int stream;
+	unsigned long number; /* of the operation in its stream */
+	int *target;	      /* NULL: it is printed */
+	int value;
+	CUhostFn function; /* or that is called */
+	void *data;
+};
+
+static struct clock streams[STREAMS_MOST], events[EVENTS_MOST], host;
+static bool is_blocking[STREAMS_MOST] = {[THREAD_STREAM] = true}, is_dead[STREAMS_MOST];
+static struct told told[TOLD_MOST];
+static unsigned told_count;
+static int stream_count = FIRST_STREAM;
+
+bool fake_has_order(void)
+{
+	static int has_order = -1;
+
+	if (has_order < 0)
+		has_order = getenv("FAKE_DRIVER_ORDER") != NULL;
+	return has_order;
+}
+
+int fake_new_stream(bool is_new_blocking)
+{
+	if (stream_count == STREAMS_MOST)
+		abort();
+	is_blocking[stream_count] = is_new_blocking;
+	return stream_count++;
+}
+
+void fake_end_stream(int stream)
+{
+	is_dead[stream] = true;
+}
+
+static void join(struct clock *clock, const struct clock *other)
+{
+	for (int i = 0; i < stream_count; i++)
+		if (other->of[i] > clock->of[i])
+			clock->of[i] = other->of[i];
+}
+
+static bool is_within(const struct clock *clock, const struct clock *other)
+{
+	for (int i = 0; i < stream_count; i++)
+		if (clock->of[i] > other->of[i])
+			return false;
+	return true;
+}
+
+/* The legacy default stream and those that do not stand apart from it wait for each other. */
+static void place(int stream)
+{
+	join(&streams[stream], &host);
+	for (int i = 0; stream == LEGACY_STREAM && i < stream_count; i++)
+		if (is_blocking[i] && !is_dead[i])
+			join(&streams[stream], &streams[i]);
+	if (is_blocking[stream])
+		join(&streams[stream], &streams[LEGACY_STREAM]);
+}
+
+static void log_clock(int stream, const unsigned long *of)
+{
+	const char *path = getenv("FAKE_DRIVER_LOG");
+	FILE *file = path ? fopen(path, "ae") : NULL;
+
+	if (!file)
+		return;
+	fprintf(file, "stream %d after", stream);
+	for (int i = 0; i < stream_count; i++)
+		fprintf(file, " %lu", of[i]);
+	fprintf(file, "\n");
+	fclose(file);
+}
+
+void fake_order(int stream)
+{
+	if (!fake_has_order())
+		return;
+	place(stream);
+	log_clock(stream, streams[stream].of);
+	for (int i = 0; i < stream_count; i++)
+		if (streams[stream].of[i]) {
+			fake_mix(&i, sizeof(i));
+			fake_mix(&streams[stream].of[i], sizeof(streams[stream].of[i]));
+		}
+	streams[stream].of[stream]++;
+}
+
+/* ---- what the host learns ---- */
+
+static void show_one(const struct told *one)
+{
+	if (one->function)
+		one->function(one->data);
+	else if (one->target)
+		*one->target = one->value;
+	else
+		printf("device prints %d\n", one->value);
+}
+
+static void add_told(struct told one)
+{
+	if (!fake_has_order()) {
+		show_one(&one);
+		return;
+	}
+	if (told_count == TOLD_MOST)
+		abort();
+	one.number = streams[one.stream].of[one.stream];
+	told[told_count++] = one;
+}
+
+void fake_tell(int stream, int *target, int value)
+{
+	add_told((struct told){.stream = stream, .target = target, .value = value});
+}
+
+void fake_call(int stream, CUhostFn function, void *data)
+{
+	add_told((struct told){.stream = stream, .function = function, .data = data});
+}
+
+static void show(void)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < told_count; i++) {
+		if (told[i].number > host.of[told[i].stream])
+			told[kept++] = told[i];
+		else
+			show_one(&told[i]);
+	}
+	told_count = kept;
+}
+
+void fake_wait_for_stream(int stream)
+{
+	if (!fake_has_order())
+		return;
+	place(stream);
+	join(&host, &streams[stream]);
+	show();
+}
+
+void fake_wait_for_all(void)
+{
+	for (int i = 0; fake_has_order() && i < stream_count; i++)
+		join(&host, &streams[i]);
+	show();
+}
+
+bool fake_is_done(int stream)
+{
+	struct clock before;
+	bool is_done;
+
+	if (!fake_has_order())
+		return true;
+	before = streams[stream];
+	place(stream);
+	is_done = is_within(&streams[stream], &host);
+	streams[stream] = before; /* asking changes nothing */
+	return is_done;
+}
+
+/* ---- events ---- */
+
+static struct clock *clock_of(CUevent event)
+{
+	size_t i = (size_t)event % EVENTS_MOST;
+
+	return &events[i];
+}
+
+void fake_record(CUevent event, int stream)
+{
+	if (!fake_has_order())
+		return;
+	place(stream);
+	*clock_of(event) = streams[stream];
+}
+
+void fake_stream_waits(int stream, CUevent event)
+{
+	if (!fake_has_order())
+		return;
+	if (!fake_is_silent(
+		    event)) /* of ours there is an operation behind it, unless that is refused */
+		place(stream);
+	join(&streams[stream], clock_of(event));
+}
+
+void fake_wait_for_event(CUevent event)
+{
+	if (!fake_has_order())
+		return;
+	join(&host, clock_of(event));
+	show();
+}
+
+bool fake_event_is_done(CUevent event)
+{
+	return !fake_has_order() || is_within(clock_of(event), &host);
+}

@@ -1,0 +1,541 @@
+#define _GNU_SOURCE
+#include "waits.h"
+
+#include <link.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+
+#include "counts.h"
+#include "deferred.h"
+#include "driver.h"
+#include "process.h"
+#include "run_time.h"
+
+enum {
+	STREAMS_MOST = 32, /* that the program gives work to */
+	EVENTS_MOST = 16,  /* of the program, whose waits were left out and not yet made */
+	END_S = 2,
+	/* So many times in turn the program gave the GPU nothing between a wait that was left out and a function before which it
+	 * had to be made: waits are made without looking, PASSED_ON of them.  Then AGAIN are looked at. */
+	FRUITLESS = 32,
+	FRUITLESS_AGAIN = 4,
+	PASSED_ON = 1000
+};
+
+/* Something that may still have to be waited for. */
+struct owed {
+	CUevent event;
+	bool is_owed;
+	unsigned long ticket; /* of the last time that it was recorded or left out */
+};
+
+struct stream {
+	CUstream stream; /* NULL: there is none here */
+	struct owed owed;
+	unsigned long ordered; /* behind all that was left out up to this one */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct stream streams[STREAMS_MOST];
+static struct owed events[EVENTS_MOST];
+static unsigned long last_ticket;
+static CUcontext only_context; /* the only one that has work */
+static int stopped = TRY_REASON_COUNT;
+static unsigned long works, works_at_last; /* given to the GPU; when a wait was left out last */
+static unsigned fruitless, passed_on;
+
+/* Threads that gave the GPU work since they last waited for everything: what the host can see, or in streams that are not in
+ * the list above.  Only the thread itself knows that it was given before it waits. */
+static unsigned shown, elsewhere;
+static __thread bool is_shown __attribute__((tls_model("initial-exec")));
+static __thread bool is_elsewhere __attribute__((tls_model("initial-exec")));
+
+static bool is_wanted(void)
+{
+	return process_wants(TRY_FEWER_WAITS) && driver_open()->is_complete;
+}
+
+static void stop(enum try_reason reason)
+{
+	int none = TRY_REASON_COUNT;
+
+	__atomic_compare_exchange_n(&stopped, &none, (int)reason, false, __ATOMIC_SEQ_CST,
+				    __ATOMIC_SEQ_CST);
+}
+
+static bool is_stopped(void)
+{
+	return __atomic_load_n(&stopped, __ATOMIC_SEQ_CST) != TRY_REASON_COUNT;
+}
+
+static void note_thread(bool *is_noted, unsigned *threads, bool is_now)
+{
+	*threads += (unsigned)is_now - (unsigned)*is_noted;
+	*is_noted = is_now;
+}
+
+/* ---- what others may read without the driver ---- */
+
+/* They give the memory of the GPU to other devices, to the network or to files. */
+static const char *const libraries[] = {"libibverbs.", "libfabric.",	    "libcxi.",
+					"libgdrapi.",  "libcufile.",	    "libnvcuvid.",
+					"libnvoptix.", "libnvidia-encode.", "libnvshmem_host."};
+
+static int look_at_library(struct dl_phdr_info *info, size_t bytes, void *found)
+{
+	const char *slash = strrchr(info->dlpi_name, '/'),
+		   *name = slash ? slash + 1 : info->dlpi_name;
+
+	(void)bytes;
+	for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
+		if (!strncmp(name, libraries[i], strlen(libraries[i])))
+			*(bool *)found = true;
+	return *(bool *)found;
+}
+
+static int look_at_count(struct dl_phdr_info *info, size_t bytes, void *count)
+{
+	(void)bytes;
+	*(unsigned long long *)count = info->dlpi_adds;
+	return 1;
+}
+
+/* Asked again only where one was loaded since.  Not under the lock: the loader has its own. */
+static void look_at_libraries(void)
+{
+	static unsigned long long seen;
+	unsigned long long count = 0;
+	bool is_found = false;
+
+	dl_iterate_phdr(look_at_count, &count);
+	if (is_stopped() || count == __atomic_load_n(&seen, __ATOMIC_ACQUIRE))
+		return;
+	dl_iterate_phdr(look_at_library, &is_found);
+	if (is_found)
+		stop(TRY_OTHER_LIBRARY);
+	__atomic_store_n(&seen, count, __ATOMIC_RELEASE);
+}
+
+/* Where the GPU reads and writes all memory of the host nothing is certain. */
+static bool is_memory_shared(void)
+{
+	const struct driver *driver = driver_open();
+	CUdevice device;
+	int is_shared = 1;
+
+	return driver->context_device(&device) != CUDA_SUCCESS ||
+	       driver->device_attribute(&is_shared, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS,
+					device) != CUDA_SUCCESS ||
+	       is_shared;
+}
+
+/* One context alone: it is the one whose waits are for everything. */
+static void look_at_context(void)
+{
+	CUcontext current = NULL;
+
+	if (is_stopped() || driver_open()->get_current(&current) != CUDA_SUCCESS || !current)
+		return;
+	if (!only_context) {
+		only_context = current;
+		if (is_memory_shared())
+			stop(TRY_HOST_MEMORY);
+	}
+	if (current != only_context)
+		stop(TRY_CONTEXT);
+}
+
+/* ---- making what was left out ---- */
+
+static void note_error(CUresult result)
+{
+	if (result == CUDA_SUCCESS)
+		return;
+	if (!is_stopped())
+		counts_add(TRY_LATE_ERRORS, 1);
+	stop(TRY_ASIDE);
+}
+
+/* Not under the lock, which others need to go on: what this waits for may wait for them. */
+static void make(struct owed *owed)
+{
+	unsigned long ticket = owed->ticket;
+	CUevent event = owed->event;
+	CUresult result;
+
+	pthread_mutex_unlock(&lock);
+	result = driver_open()->event_synchronize(event);
+	run_time_end();
+	pthread_mutex_lock(&lock);
+	note_error(result);
+	if (owed->ticket == ticket && owed->is_owed) {
+		owed->is_owed = false;
+		counts_add(TRY_WAITS_MADE, 1);
+	}
+}
+
+static void note_fruit(void)
+{
+	fruitless = works == works_at_last ? fruitless + 1 : 0;
+}
+
+/* Under the lock. */
+static void settle(void)
+{
+	bool is_any = false;
+
+	for (unsigned i = 0; i < STREAMS_MOST; i++)
+		if (streams[i].owed.is_owed) {
+			is_any = true;
+			make(&streams[i].owed);
+		}
+	for (unsigned i = 0; i < EVENTS_MOST; i++)
+		if (events[i].is_owed) {
+			is_any = true;
+			make(&events[i]);
+		}
+	if (is_any)
+		note_fruit();
+}
+
+void waits_before(enum function_wait wait)
+{
+	if (wait == QUIET || !is_wanted())
+		return;
+	if (wait == LEGACY) {
+		waits_note_work(NULL, false);
+		return;
+	}
+	pthread_mutex_lock(&lock);
+	look_at_context();
+	if (wait == EXPOSES)
+		stop(TRY_HOST_MEMORY);
+	if (wait >= GIVES)
+		note_thread(&is_elsewhere, &elsewhere, true);
+	if (wait >= SHOWS)
+		note_thread(&is_shown, &shown, true);
+	settle();
+	pthread_mutex_unlock(&lock);
+}
+
+bool waits_may_be_left_out(void)
+{
+	return is_wanted() && !is_stopped();
+}
+
+void waits_stop(enum try_reason reason)
+{
+	if (!is_wanted())
+		return;
+	pthread_mutex_lock(&lock);
+	stop(reason);
+	settle();
+	pthread_mutex_unlock(&lock);
+}
+
+/* ---- work ---- */
+
+static struct stream *find(CUstream stream)
+{
+	struct stream *room = NULL;
+
+	for (unsigned i = 0; i < STREAMS_MOST; i++) {
+		if (streams[i].stream == stream)
+			return &streams[i];
+		if (!streams[i].stream && !streams[i].owed.is_owed && !room)
+			room = &streams[i];
+	}
+	if (room) {
+		room->stream = stream;
+		room->ordered = 0;
+	}
+	return room;
+}
+
+/* What is put off was launched before this. */
+static CUresult put_behind(CUstream stream, const struct owed *owed)
+{
+	deferred_flush();
+	return driver_open()->wait_event(stream, owed->event, 0);
+}
+
+/* On the GPU it comes after what the program had waited for, as it did. */
+static bool order(struct stream *stream)
+{
+	CUresult result = CUDA_SUCCESS;
+
+	for (unsigned i = 0; i < STREAMS_MOST && result == CUDA_SUCCESS; i++)
+		if (streams[i].owed.is_owed && streams[i].owed.ticket > stream->ordered &&
+		    &streams[i] != stream)
+			result = put_behind(stream->stream, &streams[i].owed);
+	for (unsigned i = 0; i < EVENTS_MOST && result == CUDA_SUCCESS; i++)
+		if (events[i].is_owed && events[i].ticket > stream->ordered)
+			result = put_behind(stream->stream, &events[i]);
+	stream->ordered = last_ticket;
+	return result == CUDA_SUCCESS;
+}
+
+static CUstream named(CUstream stream)
+{
+	return stream ? stream : CU_STREAM_LEGACY;
+}
+
+static bool is_own(CUstream stream, bool is_of_thread)
+{
+	return stream == CU_STREAM_PER_THREAD || (is_of_thread && !stream);
+}
+
+void waits_note_work(CUstream stream, bool is_of_thread)
+{
+	struct stream *found = NULL;
+
+	if (!is_wanted())
+		return;
+	pthread_mutex_lock(&lock);
+	look_at_context();
+	if (!is_own(stream, is_of_thread))
+		found = find(named(stream));
+	if (!found)
+		note_thread(&is_elsewhere, &elsewhere, true);
+	/* Work in streams of one thread alone, or in more of them than there is room for, waits on the host. */
+	if (!found || is_stopped() || (found->ordered != last_ticket && !order(found)))
+		settle();
+	works++;
+	pthread_mutex_unlock(&lock);
+}
+
+void waits_note_record(CUevent event)
+{
+	if (!is_wanted())
+		return;
+	pthread_mutex_lock(&lock);
+	for (unsigned i = 0; i < EVENTS_MOST; i++)
+		if (events[i].is_owed && events[i].event == event)
+			make(&events[i]);
+	pthread_mutex_unlock(&lock);
+}
+
+void waits_forget_stream(CUstream stream)
+{
+	if (!is_wanted())
+		return;
+	pthread_mutex_lock(&lock);
+	note_thread(&is_elsewhere, &elsewhere, true);
+	for (unsigned i = 0; i < STREAMS_MOST; i++)
+		if (streams[i].stream == stream)
+			streams[i].stream = NULL; /* its event is used again */
+	pthread_mutex_unlock(&lock);
+}
+
+/* ---- leaving out ---- */
+
+static bool is_passed_on(void)
+{
+	if (process_is_stubborn() || fruitless < FRUITLESS)
+		return false;
+	if (++passed_on < PASSED_ON)
+		return true;
+	passed_on = 0;
+	fruitless = FRUITLESS - FRUITLESS_AGAIN;
+	return false;
+}
+
+static enum try_reason why_not(void)
+{
+	look_at_context();
+	if (is_stopped())
+		return (enum try_reason)__atomic_load_n(&stopped, __ATOMIC_SEQ_CST);
+	if (!only_context)
+		return TRY_CONTEXT;
+	if (deferred_count_captures())
+		return TRY_CAPTURE;
+	if (shown)
+		return TRY_SHOWN;
+	return is_passed_on() ? TRY_NOTHING_BETWEEN : TRY_REASON_COUNT;
+}
+
+static void leave_out(struct owed *owed)
+{
+	owed->is_owed = true;
+	owed->ticket = ++last_ticket;
+	works_at_last = works;
+}
+
+/* An event of ours, right behind what the program would have waited for. */
+static bool owe_stream(struct stream *stream)
+{
+	const struct driver *driver = driver_open();
+
+	if (!stream->owed.event &&
+	    driver->event_create(&stream->owed.event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) {
+		stream->owed.event = NULL;
+		return false;
+	}
+	if (driver->event_record(stream->owed.event, stream->stream) != CUDA_SUCCESS)
+		return false;
+	leave_out(&stream->owed);
+	return true;
+}
+
+/* What the driver says of the work decides: it is done, it is not, or the wait tells an error. */
+static enum try_reason leave_out_stream(CUstream stream, bool is_of_thread, bool *is_over)
+{
+	enum try_reason reason = why_not();
+	struct stream *found;
+	CUresult state;
+
+	if (reason != TRY_REASON_COUNT)
+		return reason;
+	found = is_own(stream, is_of_thread) ? NULL : find(named(stream));
+	if (!found)
+		return TRY_STREAM;
+	state = driver_open()->stream_query(found->stream);
+	*is_over = state == CUDA_SUCCESS;
+	if (*is_over)
+		return TRY_REASON_COUNT;
+	if (state != CUDA_ERROR_NOT_READY)
+		return TRY_REFUSED;
+	return owe_stream(found) ? TRY_REASON_COUNT : TRY_REFUSED;
+}
+
+static enum try_reason leave_out_event(CUevent event, bool *is_over)
+{
+	enum try_reason reason = why_not();
+	struct owed *owed = NULL;
+	CUresult state;
+
+	if (reason != TRY_REASON_COUNT)
+		return reason;
+	state = driver_open()->event_query(event);
+	*is_over = state == CUDA_SUCCESS;
+	if (*is_over)
+		return TRY_REASON_COUNT;
+	if (state != CUDA_ERROR_NOT_READY)
+		return TRY_REFUSED;
+	for (unsigned i = 0; i < EVENTS_MOST && !owed; i++)
+		if (!events[i].is_owed || events[i].event == event)
+			owed = &events[i];
+	if (!owed)
+		return TRY_NO_MEMORY;
+	owed->event = event;
+	leave_out(owed);
+	return TRY_REASON_COUNT;
+}
+
+static enum try_reason leave_out_context(bool *is_over)
+{
+	enum try_reason reason = why_not();
+
+	if (reason != TRY_REASON_COUNT)
+		return reason;
+	if (elsewhere)
+		return TRY_ELSEWHERE;
+	*is_over = true;
+	for (unsigned i = 0; i < STREAMS_MOST; i++) {
+		CUresult state = streams[i].stream ? driver_open()->stream_query(streams[i].stream)
+						   : CUDA_SUCCESS;
+
+		if (state == CUDA_SUCCESS)
+			continue;
+		*is_over = false;
+		if (state != CUDA_ERROR_NOT_READY || !owe_stream(&streams[i]))
+			return TRY_REFUSED;
+	}
+	return TRY_REASON_COUNT;
+}
+
+static void begin_choice(void)
+{
+	look_at_libraries();
+	pthread_mutex_lock(&lock);
+}
+
+/* Under the lock, which is given up.  Whether the wait is to be made. */
+static bool end_choice(enum try_reason reason, bool is_over)
+{
+	counts_add(TRY_WAITS_SEEN, 1);
+	if (reason != TRY_REASON_COUNT) {
+		counts_add_passed(reason);
+		settle();
+	} else {
+		counts_add(is_over ? TRY_WAITS_OVER : TRY_WAITS_LEFT_OUT, 1);
+	}
+	pthread_mutex_unlock(&lock);
+	return reason != TRY_REASON_COUNT;
+}
+
+CUresult waits_for_stream(CUstream stream, bool is_of_thread, __typeof__(cuStreamSynchronize) *real)
+{
+	bool is_over = false;
+	enum try_reason reason;
+
+	if (!is_wanted())
+		return real ? real(stream) : CUDA_ERROR_NOT_FOUND;
+	begin_choice();
+	reason = leave_out_stream(stream, is_of_thread, &is_over);
+	return end_choice(reason, is_over) ? real(stream) : CUDA_SUCCESS;
+}
+
+CUresult waits_for_event(CUevent event)
+{
+	const struct driver *driver = driver_open();
+	bool is_over = false;
+	enum try_reason reason;
+
+	if (!is_wanted())
+		return driver->event_synchronize ? driver->event_synchronize(event)
+						 : CUDA_ERROR_NOT_FOUND;
+	begin_choice();
+	reason = leave_out_event(event, &is_over);
+	return end_choice(reason, is_over) ? driver->event_synchronize(event) : CUDA_SUCCESS;
+}
+
+/* After it all that this thread gave to the GPU is done, wherever that was. */
+CUresult waits_for_context(void)
+{
+	const struct driver *driver = driver_open();
+	bool is_over = false;
+	enum try_reason reason;
+	CUresult result;
+
+	if (!is_wanted())
+		return driver->synchronize ? driver->synchronize() : CUDA_ERROR_NOT_FOUND;
+	begin_choice();
+	reason = leave_out_context(&is_over);
+	if (!end_choice(reason, is_over))
+		return CUDA_SUCCESS;
+	result = driver->synchronize();
+	if (result != CUDA_SUCCESS)
+		return result;
+	pthread_mutex_lock(&lock);
+	note_thread(&is_shown, &shown, false);
+	note_thread(&is_elsewhere, &elsewhere, false);
+	pthread_mutex_unlock(&lock);
+	return result;
+}
+
+/* ---- the process ---- */
+
+void waits_end(void)
+{
+	struct timespec until;
+
+	if (!is_wanted())
+		return;
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += END_S;
+	if (pthread_mutex_timedlock(&lock, &until) != 0)
+		return;
+	settle();
+	pthread_mutex_unlock(&lock);
+}
+
+void waits_forked(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	memset(streams, 0, sizeof(streams));
+	memset(events, 0, sizeof(events));
+	stop(TRY_FORKED);
+}
