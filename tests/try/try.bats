@@ -80,6 +80,19 @@ count() {
 	for seed in ${SEEDS:-3 4}; do both "$seed" at-once; done
 }
 
+@test "the time from the first launch to the last wait is taken, without a strategy as well, which changes nothing then" {
+	"$tools/random_program" 5 40 >bare.out
+	ROOFLINE_TRY_WATCH=1 ROOFLINE_TRY_OUTPUT=$PWD/counts LD_PRELOAD=$BUILD/lib/librooflinetry.so \
+		"$tools/random_program" 5 40 >watched.out
+	cmp bare.out watched.out
+	[ "$(count run_ns)" -gt 1000 ]
+	[ "$(count launches_deferred)" -eq 0 ]
+	[ "$(count frees_kept)" -eq 0 ]
+	rm counts.*
+	both 5
+	[ "$(count run_ns)" -gt 1000 ]
+}
+
 @test "waits between launches are left out, and made at the end" {
 	export FAKE_DRIVER_ORDER=1 strategies=fewer-waits
 	tried "$tools/random_program" 1 100 loop || true
