@@ -120,11 +120,12 @@ static void load_once(void)
 	void *handle = open_library(library_name);
 
 	if (!handle) {
-		log_warn("cannot load %s (%s); nothing is recorded. Install CUPTI (package "
-			 "cuda-cupti-13-0, or cuda-cupti-12-4 and newer) or set LD_LIBRARY_PATH to its "
-			 "folder, or ROOFLINE_CUPTI to its path",
-			 strcmp(library_name, CUPTI_ANY_LIBRARY) ? library_name : "libcupti.so",
-			 dlerror());
+		log_warn(
+			"cannot load %s (%s); nothing is recorded. Install CUPTI (package "
+			"cuda-cupti-13-0, or cuda-cupti-12-4 and newer) or set LD_LIBRARY_PATH to its "
+			"folder, or ROOFLINE_CUPTI to its path",
+			strcmp(library_name, CUPTI_ANY_LIBRARY) ? library_name : "libcupti.so",
+			dlerror());
 		return;
 	}
 	if (!resolve(handle))

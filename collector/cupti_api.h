@@ -108,7 +108,8 @@ struct cupti_api {
 #define CUPTI_MEMBER(function) __typeof__(&function) function;
 	CUPTI_FUNCTIONS(CUPTI_MEMBER, CUPTI_MEMBER)
 #undef CUPTI_MEMBER
-	uint32_t version; /* cuptiGetVersion; 0: not told yet, as of 13.3 and newer without a driver */
+	uint32_t
+		version; /* cuptiGetVersion; 0: not told yet, as of 13.3 and newer without a driver */
 	const char *path; /* file it was loaded from */
 };
 

@@ -121,7 +121,9 @@ void doctor_check_cupti(const struct doctor_system *system, struct doctor_findin
 		finding_set(finding, DOCTOR_MISSING, "%s %s when loaded",
 			    cupti->is_found ? cupti->path : "CUPTI",
 			    cupti->end == PROBE_HUNG ? "hung" : "crashed");
-		finding_fix(finding, "reinstall CUPTI (package cuda-cupti-13-0 or cuda-cupti-12-4 and newer)");
+		finding_fix(
+			finding,
+			"reinstall CUPTI (package cuda-cupti-13-0 or cuda-cupti-12-4 and newer)");
 	} else if (!cupti->is_found) {
 		finding_set(finding, DOCTOR_MISSING, "no libcupti.so.13 or libcupti.so.12 found");
 		finding_fix(finding, fix_cupti);
@@ -161,9 +163,10 @@ static void check_driver_age(const struct doctor_system *system, struct doctor_f
 	finding_set(finding, DOCTOR_MISSING, "the driver knows CUDA %d.%d, CUPTI %d needs %d.0",
 		    system->driver.cuda_version / 1000, system->driver.cuda_version % 1000 / 10,
 		    oldest / 1000, oldest / 1000);
-	finding_fix(finding, is_13 ? "update the NVIDIA driver to 580 or newer, or set ROOFLINE_CUPTI"
-				     " to the path of CUDA 12's libcupti.so.12"
-				   : "update the NVIDIA driver to 525 or newer");
+	finding_fix(finding,
+		    is_13 ? "update the NVIDIA driver to 580 or newer, or set ROOFLINE_CUPTI"
+			    " to the path of CUDA 12's libcupti.so.12"
+			  : "update the NVIDIA driver to 525 or newer");
 }
 
 void doctor_check_tracing(const struct doctor_system *system, struct doctor_finding *finding)
@@ -205,8 +208,9 @@ static void find_no_function(struct doctor_finding *finding, const char *functio
 {
 	finding_set(finding, DOCTOR_MISSING, "this CUPTI has no %s, as 12.6 and newer have: %s",
 		    function, consequence);
-	finding_fix(finding, "install CUPTI 12.6 or newer (package cuda-cupti-12-6 or cuda-cupti-13-0), or"
-			     " set ROOFLINE_CUPTI to the path of its library");
+	finding_fix(finding,
+		    "install CUPTI 12.6 or newer (package cuda-cupti-12-6 or cuda-cupti-13-0), or"
+		    " set ROOFLINE_CUPTI to the path of its library");
 }
 
 void doctor_check_counters(const struct doctor_system *system, struct doctor_finding *finding)

@@ -506,8 +506,9 @@ static bool write_facts(const struct cupti_api *api, const struct options *asked
 	trace_property(rows, "counters_mode", asked->is_replay ? "replay" : "rotation");
 	if (!is_possible) {
 		trace_loss_add(LOSS_missing_features, 1);
-		log_warn("no hardware counters: this CUPTI lacks the range profiler, which 12.6 and "
-			 "newer have; the trace is still recorded");
+		log_warn(
+			"no hardware counters: this CUPTI lacks the range profiler, which 12.6 and "
+			"newer have; the trace is still recorded");
 		trace_property(rows, "counters_problem", "CUPTI lacks the range profiler");
 	}
 	trace_rows_put(rows);

@@ -80,9 +80,10 @@ CUptiResult sample_session_configure(struct sample_session *session,
 {
 	/* 12.6 does not know the last member. */
 	CUpti_PmSampling_SetConfig_Params parameters = {
-		.structSize = session->cupti->version >= CUPTI_WITH_APPEND_MODE
-				      ? CUpti_PmSampling_SetConfig_Params_STRUCT_SIZE
-				      : offsetof(CUpti_PmSampling_SetConfig_Params, hwBufferAppendMode),
+		.structSize =
+			session->cupti->version >= CUPTI_WITH_APPEND_MODE
+				? CUpti_PmSampling_SetConfig_Params_STRUCT_SIZE
+				: offsetof(CUpti_PmSampling_SetConfig_Params, hwBufferAppendMode),
 		.pPmSamplingObject = session->object,
 		.configSize = config->image.size,
 		.pConfig = config->image.bytes,

@@ -12,15 +12,16 @@
 
 /* What cuptiGetVersion says.  Which of them a record's members and functions came with was asked of the
  * libraries: docs/support.md. */
-#define CUPTI_OLDEST 22		    /* 12.4 */
-#define CUPTI_WITH_CHOSEN_CALLS 23  /* 12.5: calls are recorded by number; the SMs of green contexts */
+#define CUPTI_OLDEST 22 /* 12.4 */
+#define CUPTI_WITH_CHOSEN_CALLS \
+	23 /* 12.5: calls are recorded by number; the SMs of green contexts */
 #define CUPTI_WITH_PROFILER_HOST 24 /* 12.6: the range profiler and PM sampling */
-#define CUPTI_WITH_COPY_COUNT 26    /* 12.8: of batches of copies; graphs that the device launches */
-#define CUPTI_WITH_APPEND_MODE 26   /* 12.8: what is done with samples that find no room */
-#define CUPTI_OF_CUDA_13 130000	    /* whether the device launched a kernel */
+#define CUPTI_WITH_COPY_COUNT 26  /* 12.8: of batches of copies; graphs that the device launches */
+#define CUPTI_WITH_APPEND_MODE 26 /* 12.8: what is done with samples that find no room */
+#define CUPTI_OF_CUDA_13 130000	  /* whether the device launched a kernel */
 
 /* LIBRARY(name): in the order in which they are tried; CUPTI 13 needs a driver of CUDA 13. */
-#define CUPTI_LIBRARIES(LIBRARY) \
+#define CUPTI_LIBRARIES(LIBRARY)  \
 	LIBRARY("libcupti.so.13") \
 	LIBRARY("libcupti.so.12")
 
@@ -31,24 +32,24 @@
 #define CUPTI_13_DRIVER_FUNCTION "cuDeviceGetHostAtomicCapabilities"
 
 /* FOLDER(path): CUDA's own, for toolkits that were installed without telling the dynamic linker. */
-#define CUPTI_FOLDERS(FOLDER) \
-	FOLDER("/usr/local/cuda/lib64") \
-	FOLDER("/usr/local/cuda/extras/CUPTI/lib64") \
+#define CUPTI_FOLDERS(FOLDER)                              \
+	FOLDER("/usr/local/cuda/lib64")                    \
+	FOLDER("/usr/local/cuda/extras/CUPTI/lib64")       \
 	FOLDER("/usr/local/cuda/targets/x86_64-linux/lib") \
-	FOLDER("/usr/local/cuda/lib") \
-	FOLDER("/usr/local/cuda-12/lib64") \
+	FOLDER("/usr/local/cuda/lib")                      \
+	FOLDER("/usr/local/cuda-12/lib64")                 \
 	FOLDER("/usr/local/cuda-12/extras/CUPTI/lib64")
 
 /* RELEASE(version, release): before 13.0 versions count on by one. */
 #define CUPTI_RELEASES(RELEASE) \
-	RELEASE(19, "12.0") \
-	RELEASE(20, "12.2") \
-	RELEASE(21, "12.3") \
-	RELEASE(22, "12.4") \
-	RELEASE(23, "12.5") \
-	RELEASE(24, "12.6") \
-	RELEASE(26, "12.8") \
-	RELEASE(27, "12.9") \
+	RELEASE(19, "12.0")     \
+	RELEASE(20, "12.2")     \
+	RELEASE(21, "12.3")     \
+	RELEASE(22, "12.4")     \
+	RELEASE(23, "12.5")     \
+	RELEASE(24, "12.6")     \
+	RELEASE(26, "12.8")     \
+	RELEASE(27, "12.9")     \
 	RELEASE(28, "12.9 update 1")
 
 struct cupti_release {

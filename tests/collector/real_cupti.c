@@ -148,7 +148,8 @@ static bool load(const char *library)
 	*(void **)&cupti.cuptiGetVersion = dlsym(handle, "cuptiGetVersion");
 	*(void **)&cupti.cuptiGetCallbackName = dlsym(handle, "cuptiGetCallbackName");
 	*(void **)&cupti.cuptiActivityGetNextRecord = dlsym(handle, "cuptiActivityGetNextRecord");
-	return cupti.cuptiGetVersion && cupti.cuptiGetCallbackName && cupti.cuptiActivityGetNextRecord;
+	return cupti.cuptiGetVersion && cupti.cuptiGetCallbackName &&
+	       cupti.cuptiActivityGetNextRecord;
 }
 
 int main(int argc, char **argv)

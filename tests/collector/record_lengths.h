@@ -11,29 +11,26 @@
 #include "roofline/cupti_versions.h"
 
 /* SAME(kind, type) of all versions; GROWN(kind, type, version, before): before that version another type */
-#define RECORD_LENGTHS(SAME, GROWN)                                                        \
-	GROWN(CONCURRENT_KERNEL, CUpti_ActivityKernel10, CUPTI_OF_CUDA_13,                 \
-	      CUpti_ActivityKernel9)                                                       \
-	GROWN(MEMCPY, CUpti_ActivityMemcpy6, CUPTI_WITH_COPY_COUNT, CUpti_ActivityMemcpy5) \
-	SAME(MEMCPY2, CUpti_ActivityMemcpyPtoP4)                                           \
-	SAME(MEMSET, CUpti_ActivityMemset4)                                                \
-	SAME(GRAPH_TRACE, CUpti_ActivityGraphTrace2)                                       \
-	SAME(DEVICE_GRAPH_TRACE, CUpti_ActivityDeviceGraphTrace)                           \
-	SAME(RUNTIME, CUpti_ActivityAPI)                                                   \
-	SAME(DRIVER, CUpti_ActivityAPI)                                                    \
-	GROWN(SYNCHRONIZATION, CUpti_ActivitySynchronization2, CUPTI_WITH_COPY_COUNT,      \
-	      CUpti_ActivitySynchronization)                                               \
-	SAME(OVERHEAD, CUpti_ActivityOverhead3)                                            \
-	SAME(JIT, CUpti_ActivityJit2)                                                      \
-	SAME(MARKER, CUpti_ActivityMarker2)                                                \
-	GROWN(MEMORY2, CUpti_ActivityMemory4, CUPTI_WITH_PROFILER_HOST,                    \
-	      CUpti_ActivityMemory3)                                                       \
-	GROWN(UNIFIED_MEMORY_COUNTER, CUpti_ActivityUnifiedMemoryCounter3,                 \
-	      CUPTI_WITH_COPY_COUNT, CUpti_ActivityUnifiedMemoryCounter2)                  \
-	SAME(NAME, CUpti_ActivityName)                                                     \
-	SAME(DEVICE, CUpti_ActivityDevice5)                                                \
-	GROWN(CONTEXT, CUpti_ActivityContext3, CUPTI_WITH_CHOSEN_CALLS,                    \
-	      CUpti_ActivityContext2)                                                      \
+#define RECORD_LENGTHS(SAME, GROWN)                                                               \
+	GROWN(CONCURRENT_KERNEL, CUpti_ActivityKernel10, CUPTI_OF_CUDA_13, CUpti_ActivityKernel9) \
+	GROWN(MEMCPY, CUpti_ActivityMemcpy6, CUPTI_WITH_COPY_COUNT, CUpti_ActivityMemcpy5)        \
+	SAME(MEMCPY2, CUpti_ActivityMemcpyPtoP4)                                                  \
+	SAME(MEMSET, CUpti_ActivityMemset4)                                                       \
+	SAME(GRAPH_TRACE, CUpti_ActivityGraphTrace2)                                              \
+	SAME(DEVICE_GRAPH_TRACE, CUpti_ActivityDeviceGraphTrace)                                  \
+	SAME(RUNTIME, CUpti_ActivityAPI)                                                          \
+	SAME(DRIVER, CUpti_ActivityAPI)                                                           \
+	GROWN(SYNCHRONIZATION, CUpti_ActivitySynchronization2, CUPTI_WITH_COPY_COUNT,             \
+	      CUpti_ActivitySynchronization)                                                      \
+	SAME(OVERHEAD, CUpti_ActivityOverhead3)                                                   \
+	SAME(JIT, CUpti_ActivityJit2)                                                             \
+	SAME(MARKER, CUpti_ActivityMarker2)                                                       \
+	GROWN(MEMORY2, CUpti_ActivityMemory4, CUPTI_WITH_PROFILER_HOST, CUpti_ActivityMemory3)    \
+	GROWN(UNIFIED_MEMORY_COUNTER, CUpti_ActivityUnifiedMemoryCounter3, CUPTI_WITH_COPY_COUNT, \
+	      CUpti_ActivityUnifiedMemoryCounter2)                                                \
+	SAME(NAME, CUpti_ActivityName)                                                            \
+	SAME(DEVICE, CUpti_ActivityDevice5)                                                       \
+	GROWN(CONTEXT, CUpti_ActivityContext3, CUPTI_WITH_CHOSEN_CALLS, CUpti_ActivityContext2)   \
 	SAME(STREAM, CUpti_ActivityStream)
 
 struct record_length {

@@ -25,7 +25,6 @@ property() {
 	tail -q -n +2 "$recording"/*/process.csv | sed -n "s/^$1,//p"
 }
 
-
 # expected NAME: what the program said
 expected() {
 	awk -v name="$1" '$1 == name { print $2 }' "$scratch/out"
@@ -89,7 +88,12 @@ check_rows() {
 	check "$what: times are valid" equal 0 "$(invalid_kernels)"
 	check "$what: nothing is lost but what the version lacks" equal "" \
 		"$(lost | sed -E 's/missing_features [0-9]+ //' | xargs)"
-	check "$what: each kernel has the call that launched it" equal 0 "$(orphans)"
+	# An older CUPTI need not know the calls of a newer runtime.
+	if [ "$(property cupti)" -ge 130000 ] || [ "$(expected cuda)" -lt 13000 ]; then
+		check "$what: each kernel has the call that launched it" equal 0 "$(orphans)"
+	else
+		echo "# $what: kernels without the call that launched them: $(orphans)"
+	fi
 	echo "# $what: losses: $(lost); rows of api: $(rows api); kernel $(median_ns kernels) ns, copy $(median_ns copies) ns"
 }
 

@@ -27,11 +27,15 @@ static int subscribe(void *cupti, long way)
 {
 	CUpti_SubscriberHandle subscriber;
 	char other[64] = "";
-	subscriber_parameters parameters = {way == 2 ? sizeof(parameters) : 32, "another tool",
-					    other, sizeof(other), way == 2, {}};
+	subscriber_parameters parameters = {way == 2 ? sizeof(parameters) : 32,
+					    "another tool",
+					    other,
+					    sizeof(other),
+					    way == 2,
+					    {}};
 	auto first = (decltype(&cuptiSubscribe))dlsym(cupti, "cuptiSubscribe");
-	auto second = (int (*)(CUpti_SubscriberHandle *, CUpti_CallbackFunc, void *, void *))dlsym(
-		cupti, "cuptiSubscribe_v2");
+	auto second = (int (*)(CUpti_SubscriberHandle *, CUpti_CallbackFunc, void *,
+			       void *))dlsym(cupti, "cuptiSubscribe_v2");
 	int result;
 
 	if (way && !second)
@@ -45,7 +49,8 @@ static int subscribe(void *cupti, long way)
 int main(int argc, char **argv)
 {
 	long launches = 1000, way = 0, first = 0;
-	int at = trial_parse(argc, argv, {{"launches", &launches}, {"way", &way}, {"first", &first}});
+	int at = trial_parse(argc, argv,
+			     {{"launches", &launches}, {"way", &way}, {"first", &first}});
 	void *cupti = at < argc ? dlopen(argv[at], RTLD_NOW) : nullptr;
 	bool is_right = true;
 
