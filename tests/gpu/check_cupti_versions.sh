@@ -22,7 +22,7 @@ IFS=: read -ra folders <<<"$CUPTI_VERSIONS"
 
 # property KEY: its value in process.csv
 property() {
-	tail -q -n +2 "$recording"/*/process.csv | sed -n "s/^$1,//p"
+	tail -q -n +2 "$recording"/*/process.csv 2>/dev/null | sed -n "s/^$1,//p"
 }
 
 # expected NAME: what the program said
@@ -108,6 +108,8 @@ check_trace() {
 	recorded "$program"
 	check "$what: the program ends as ever" equal "0 right" "$? $(expected sum)"
 	said "$what"
+	check "$what: there is a recording" test -n "$(find "$recording" -name process.csv 2>/dev/null)"
+	[ -n "$(find "$recording" -name process.csv 2>/dev/null)" ] || return
 	echo "# $what: cupti $(property cupti), from $(property cupti_path)"
 	[ -z "$library" ] || check "$what: it is the library that was named" equal "$library" "$(property cupti_path)"
 	check_rows "$what" node
@@ -183,7 +185,7 @@ check_subscribers() {
 
 check_version() {
 	local what=$1 program=$2
-	check_trace "$what" "$program"
+	check_trace "$what" "$program" || return
 	check_counters "$what" "$program"
 	check_samples "$what" "$program" "the whole GPU"
 	check_samples "$what" "$program" "inside ranges" --sample-range='^round$'
@@ -204,7 +206,7 @@ for folder in "${folders[@]}"; do
 	library=$(realpath "$library")
 	what=$(basename "$folder")
 	ROOFLINE_CUPTI=$library "$rooflinectl" doctor 2>&1 | grep -E -A1 '^(CUPTI|tracing|counters|sampling) ' | sed "s/^/# $what doctor: /"
-	check_version "$what" "$programs/version_work"
+	check_version "$what" "$programs/version_work" || continue
 	check "$what: a kernel takes as long as by the system's library" near 5 "$system_kernel_ns" "$kernel_ns"
 	check "$what: so does a copy" near 5 "$system_copy_ns" "$copy_ns"
 	check_subscribers "$what"
