@@ -505,7 +505,7 @@ static bool write_facts(const struct cupti_api *api, const struct options *asked
 	trace_property(rows, "counters", asked->counters);
 	trace_property(rows, "counters_mode", asked->is_replay ? "replay" : "rotation");
 	if (!is_possible) {
-		trace_loss_add(LOSS_missing_features, 1);
+		trace_loss_add(LOSS_missing_features, !cupti_has_counters(api));
 		log_warn(
 			"no hardware counters: this CUPTI lacks the range profiler, which 12.6 and "
 			"newer have; the trace is still recorded");

@@ -193,10 +193,14 @@ check_version() {
 
 # ---- the library that is found, then each other ----
 
-library=
+library='' kernel_ns=0 copy_ns=0
 recorded "$programs/version_work"
-check "the library that is found records" equal 0 $?
 system=$(property cupti_path)
+if ! check "the library that is found records" test -n "$system" || [ -z "$system" ]; then
+	sed 's/^/# /' "$scratch/complaints"
+	finish
+	exit
+fi
 check_version "system's" "$programs/version_work"
 check_subscribers "system's"
 system_kernel_ns=$kernel_ns system_copy_ns=$copy_ns
