@@ -221,11 +221,11 @@ tool_c      := $(wildcard tests/tools/*.c) \
 tool_lib_c  := $(foreach c,$(tool_c),$(if $(filter lib%,$(notdir $c)),$c))
 tool_lib    := $(tool_lib_c:%.c=$(BUILD)/%.so)
 tools       := $(patsubst %.c,$(BUILD)/%,$(filter-out $(tool_lib_c),$(tool_c)))
-# The stand-in for CUPTI; as one before 12.6 it does not sample, as an older one it does not count either.
+# The stand-in for CUPTI; as one before 12.6 it neither samples nor counts; as 12.4 it lacks what old.map names.
 mock_o      := $(patsubst %.c,$(BUILD)/%.o,$(if $(CUPTI_H),$(wildcard tests/collector/mock/*.c)))
 mock_old_o  := $(filter-out %/sample_cupti.o %/sample_gpu.o %/sample_values.o,$(mock_o))
 mock_bare_o := $(filter-out %/counters.o %/ranges.o %/launches.o,$(mock_old_o))
-mocks       := $(if $(mock_o),$(patsubst %,$(BUILD)/tests/collector/libcupti_%.so,mock nosampling bare))
+mocks       := $(if $(mock_o),$(patsubst %,$(BUILD)/tests/collector/libcupti_%.so,mock nosampling bare old))
 # The stand-in for the driver.
 fake_o      := $(if $(try_c),$(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/try/fake/*.c)))
 # What random_program, which runs bare and tried against it, consists of.
@@ -288,6 +288,8 @@ $(fake_driver): $(fake_o) $(BUILD)/.sources
 $(BUILD)/tests/collector/libcupti_mock.so: $(mock_o)
 $(BUILD)/tests/collector/libcupti_nosampling.so: $(mock_old_o)
 $(BUILD)/tests/collector/libcupti_bare.so: $(mock_bare_o)
+$(BUILD)/tests/collector/libcupti_old.so: private LDFLAGS += -Wl,--version-script=tests/collector/mock/old.map
+$(BUILD)/tests/collector/libcupti_old.so: $(mock_bare_o) tests/collector/mock/old.map
 $(mocks): $(BUILD)/.sources
 $(tool_lib) $(mocks) $(fake_driver):
 	$(CC) $(SANITIZER) -shared -o $@ $(inputs) $(LDFLAGS) -ldl -lpthread

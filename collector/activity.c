@@ -12,6 +12,7 @@
 #include "log.h"
 #include "machine_code.h"
 #include "managed_memory.h"
+#include "old_cupti.h"
 #include "power.h"
 #include "progress.h"
 #include "slow_ranges.h"
@@ -42,6 +43,8 @@ static const struct {
 	{CUPTI_ACTIVITY_KIND_OVERHEAD, ALWAYS, "overheads"},
 	{CUPTI_ACTIVITY_KIND_JIT, ALWAYS, "just-in-time compilation"},
 };
+
+static bool is_choosing_rows; /* of calls, all of which CUPTI records */
 
 /* The kinds that CUPTI refused, for one warning: ", kernels (WHY), copies (WHY)". */
 struct refused {
@@ -80,12 +83,19 @@ void activity_enable_nvtx(const struct cupti_api *cupti)
 	warn_refused(&refused);
 }
 
-static bool is_asked_for(int when, const struct options *options)
+/* All calls, because they were asked for or because this CUPTI cannot choose: then rows are chosen. */
+static bool needs_all_calls(const struct cupti_api *cupti, const struct options *options)
+{
+	return options->api == API_ALL ||
+	       (options->api == API_CHOSEN && !old_cupti_chooses_calls(cupti));
+}
+
+static bool is_asked_for(int when, const struct cupti_api *cupti, const struct options *options)
 {
 	return when == ALWAYS || (when == WITH_GRAPHS && options->is_graph_level) ||
 	       (when == WITH_SYNCS && options->syncs) ||
 	       (when == WITH_ALLOCATIONS && options->allocations) ||
-	       (when == WITH_ALL_API && options->api == API_ALL);
+	       (when == WITH_ALL_API && needs_all_calls(cupti, options));
 }
 
 void activity_enable(const struct cupti_api *cupti, const struct options *options)
@@ -93,13 +103,15 @@ void activity_enable(const struct cupti_api *cupti, const struct options *option
 	struct refused refused = {.used = 0};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		if (is_asked_for(kinds[i].when, options))
+		if (is_asked_for(kinds[i].when, cupti, options))
 			enable_kind(cupti, kinds[i].kind, kinds[i].name, &refused);
 	warn_refused(&refused);
 	if (options->syncs && cupti->cuptiActivityEnableAllSyncRecords)
 		cupti->cuptiActivityEnableAllSyncRecords(0);
-	if (options->api == API_CHOSEN && api_choice_enable(cupti, true) == 0)
+	is_choosing_rows = options->api == API_CHOSEN && !old_cupti_chooses_calls(cupti);
+	if (options->api == API_CHOSEN && !is_choosing_rows && api_choice_enable(cupti, true) == 0)
 		trace_loss_add(LOSS_disabled_kinds, 1);
+	old_cupti_tell(cupti, options);
 }
 
 /* What is there rather than happens: rare. */
@@ -114,13 +126,13 @@ void activity_disable(const struct cupti_api *cupti, const struct options *optio
 	if (!cupti->cuptiActivityDisable)
 		return; /* records are dropped when they are decoded */
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		if (is_asked_for(kinds[i].when, options) && !is_object(kinds[i].kind))
+		if (is_asked_for(kinds[i].when, cupti, options) && !is_object(kinds[i].kind))
 			cupti->cuptiActivityDisable(kinds[i].kind);
 	if (options->nvtx)
 		cupti->cuptiActivityDisable(CUPTI_ACTIVITY_KIND_MARKER);
 	if (options->managed)
 		cupti->cuptiActivityDisable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
-	if (options->api == API_CHOSEN)
+	if (options->api == API_CHOSEN && !is_choosing_rows)
 		api_choice_enable(cupti, false);
 }
 
@@ -171,8 +183,10 @@ static void format_uuid(char *text, size_t size, const char *prefix, const CUuui
 		.dst_memory = (record)->dstKind, .bytes = (record)->bytes,   \
 		.is_async = ((record)->flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0
 
-static void decode_kernel(struct trace_rows *rows, const CUpti_ActivityKernel10 *kernel)
+static void decode_kernel(const struct cupti_api *cupti, struct trace_rows *rows,
+			  const CUpti_ActivityKernel10 *kernel)
 {
+	bool is_device_launched = old_cupti_is_device_launched(cupti, kernel);
 	struct trace_signatures_row signature = {
 		.grid_x = (uint32_t)kernel->gridX,
 		.grid_y = (uint32_t)kernel->gridY,
@@ -189,7 +203,7 @@ static void decode_kernel(struct trace_rows *rows, const CUpti_ActivityKernel10 
 		.local_bytes_per_thread = kernel->localMemoryPerThread
 						  ? kernel->localMemoryPerThread
 						  : local_memory_of(kernel->name),
-		.launch_type = kernel->isDeviceLaunched ? 3 : kernel->launchType,
+		.launch_type = is_device_launched ? 3 : kernel->launchType,
 	};
 	struct trace_kernels_row row = {
 		OPERATION_COLUMNS(kernel),
@@ -198,7 +212,7 @@ static void decode_kernel(struct trace_rows *rows, const CUpti_ActivityKernel10 
 	if (counters_is_own_kernel(kernel->name) || (counters_are_replaying() && !kernel->end))
 		return;
 	if (!is_wanted_operation(kernel->start, kernel->end,
-				 kernel->isDeviceLaunched ? 0 : kernel->correlationId))
+				 is_device_launched ? 0 : kernel->correlationId))
 		return;
 	counters_note_kernel_time(row.correlation, row.end_ns - row.start_ns);
 	progress_add_operation(PROGRESS_KERNEL, row.device, row.start_ns, row.end_ns, row.graph,
@@ -217,13 +231,14 @@ static void write_copy(struct trace_rows *rows, const struct trace_copies_row *r
 	trace_write_copies(rows, row);
 }
 
-static void decode_copy(struct trace_rows *rows, const CUpti_ActivityMemcpy6 *copy)
+static void decode_copy(const struct cupti_api *cupti, struct trace_rows *rows,
+			const CUpti_ActivityMemcpy6 *copy)
 {
 	struct trace_copies_row row = {
 		COPY_COLUMNS(copy),
 		.src_device = copy->deviceId,
 		.dst_device = copy->deviceId,
-		.copy_count = copy->copyCount ? copy->copyCount : 1,
+		.copy_count = old_cupti_copy_count(cupti, copy),
 	};
 
 	if (is_wanted_operation(copy->start, copy->end, copy->correlationId))
@@ -307,7 +322,9 @@ static void decode_api(const struct cupti_api *cupti, struct trace_rows *rows,
 		.result = call->returnValue,
 	};
 
-	if (idle_wait_is_thread(call->threadId) || !is_wanted_span(call->start, call->end))
+	if (idle_wait_is_thread(call->threadId) ||
+	    (is_choosing_rows && !api_choice_is_chosen(cupti, domain, call->cbid)) ||
+	    !is_wanted_span(call->start, call->end))
 		return;
 	row.name = api_choice_name(cupti, domain, call->cbid);
 	progress_add_call();
@@ -467,7 +484,8 @@ static void decode_device(struct trace_rows *rows, const CUpti_ActivityDevice5 *
 	power_add_device(device->id, uuid);
 }
 
-static void decode_context(struct trace_rows *rows, const CUpti_ActivityContext3 *context)
+static void decode_context(const struct cupti_api *cupti, struct trace_rows *rows,
+			   const CUpti_ActivityContext3 *context)
 {
 	struct trace_contexts_row row = {
 		.context = context->contextId,
@@ -475,7 +493,7 @@ static void decode_context(struct trace_rows *rows, const CUpti_ActivityContext3
 		.null_stream = context->nullStreamId,
 		.is_green = context->isGreenContext,
 		.parent_context = context->parentContextId,
-		.sm_count = context->isGreenContext ? context->numMultiprocessors : 0,
+		.sm_count = old_cupti_sm_count(cupti, context),
 	};
 
 	trace_write_contexts(rows, &row);
@@ -493,17 +511,18 @@ static void decode_stream(struct trace_rows *rows, const CUpti_ActivityStream *s
 	trace_write_streams(rows, &row);
 }
 
-/* Structures only ever grow at their end, so a newer CUPTI's records are read as these. */
+/* Structures only ever grow at their end, so a newer CUPTI's records are read as these; of an older one's the
+ * members that it lacks are not read (old_cupti.h). */
 static void decode_record(const struct cupti_api *cupti, struct trace_rows *rows,
 			  const CUpti_Activity *record)
 {
 	switch (record->kind) {
 	case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
 	case CUPTI_ACTIVITY_KIND_KERNEL:
-		decode_kernel(rows, (const void *)record);
+		decode_kernel(cupti, rows, (const void *)record);
 		break;
 	case CUPTI_ACTIVITY_KIND_MEMCPY:
-		decode_copy(rows, (const void *)record);
+		decode_copy(cupti, rows, (const void *)record);
 		break;
 	case CUPTI_ACTIVITY_KIND_MEMCPY2:
 		decode_peer_copy(rows, (const void *)record);
@@ -548,7 +567,7 @@ static void decode_record(const struct cupti_api *cupti, struct trace_rows *rows
 		decode_device(rows, (const void *)record);
 		break;
 	case CUPTI_ACTIVITY_KIND_CONTEXT:
-		decode_context(rows, (const void *)record);
+		decode_context(cupti, rows, (const void *)record);
 		break;
 	case CUPTI_ACTIVITY_KIND_STREAM:
 		decode_stream(rows, (const void *)record);

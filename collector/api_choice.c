@@ -175,6 +175,23 @@ unsigned int api_choice_enable(const struct cupti_api *cupti, bool is_on)
 	return count;
 }
 
+bool api_choice_is_chosen(const struct cupti_api *cupti, CUpti_CallbackDomain domain, uint32_t cbid)
+{
+	enum { UNKNOWN, CHOSEN, LEFT_OUT };
+	static unsigned char known[2][CBID_LIMIT];
+	unsigned char *way = &known[domain == CUPTI_CB_DOMAIN_RUNTIME_API][cbid % CBID_LIMIT];
+	const char *name;
+
+	if (cbid < CBID_LIMIT && __atomic_load_n(way, __ATOMIC_RELAXED) != UNKNOWN)
+		return __atomic_load_n(way, __ATOMIC_RELAXED) == CHOSEN;
+	name = callback_name(cupti, domain, cbid);
+	if (cbid < CBID_LIMIT)
+		__atomic_store_n(way,
+				 name && api_choice_of(name) == API_RECORDED ? CHOSEN : LEFT_OUT,
+				 __ATOMIC_RELAXED);
+	return name && api_choice_of(name) == API_RECORDED;
+}
+
 uint32_t api_choice_name(const struct cupti_api *cupti, CUpti_CallbackDomain domain, uint32_t cbid)
 {
 	static uint32_t ids[2][CBID_LIMIT];

@@ -25,6 +25,10 @@ enum api_way api_choice_of(const char *name);
 /* Enables the records of calls in both domains, or disables them.  Returns for how many that went well. */
 unsigned int api_choice_enable(const struct cupti_api *cupti, bool is_on);
 
+/* Whether a call is among those, for a CUPTI that records all. */
+bool api_choice_is_chosen(const struct cupti_api *cupti, CUpti_CallbackDomain domain,
+			  uint32_t cbid);
+
 /* Number in names.csv of a call's name; 0 when CUPTI does not know it. */
 uint32_t api_choice_name(const struct cupti_api *cupti, CUpti_CallbackDomain domain, uint32_t cbid);
 

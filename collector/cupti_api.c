@@ -13,25 +13,71 @@ static struct cupti_api api;
 static bool is_usable;
 static const char *library_name;
 
-/* Prefer the copy that the application has already loaded; then the usual search; then CUDA's own
- * folders, for toolkits that were installed without telling the dynamic linker. */
-static void *open_library(const char *library)
+static void *open_in_folders(const char *library)
 {
-	static const char *const folders[] = {"/usr/local/cuda/lib64",
-					      "/usr/local/cuda/extras/CUPTI/lib64",
-					      "/usr/local/cuda/targets/x86_64-linux/lib",
-					      "/usr/local/cuda/lib"};
+#define CUPTI_FOLDER(path) path,
+	static const char *const folders[] = {CUPTI_FOLDERS(CUPTI_FOLDER)};
+#undef CUPTI_FOLDER
 	char path[512];
-	void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+	void *handle = NULL;
 
-	if (!handle)
-		handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-	for (size_t i = 0;
-	     !handle && !strchr(library, '/') && i < sizeof(folders) / sizeof(*folders); i++) {
+	for (size_t i = 0; !handle && i < sizeof(folders) / sizeof(*folders); i++) {
 		snprintf(path, sizeof(path), "%s/%s", folders[i], library);
 		handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	}
 	return handle;
+}
+
+/* The usual search, then CUDA's own folders. */
+static void *open_named(const char *library)
+{
+	void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+
+	return handle || strchr(library, '/') ? handle : open_in_folders(library);
+}
+
+/* False also where nobody has loaded it yet: CUPTI 13 is then as good as any. */
+static bool is_driver_before_13(void)
+{
+	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+
+	return driver && !dlsym(driver, CUPTI_13_DRIVER_FUNCTION);
+}
+
+static void *open_any(void)
+{
+#define CUPTI_LIBRARY(name) name,
+	static const char *const names[] = {CUPTI_LIBRARIES(CUPTI_LIBRARY)};
+#undef CUPTI_LIBRARY
+	const size_t count = sizeof(names) / sizeof(*names);
+	size_t first = is_driver_before_13() ? 1 : 0;
+	void *handle = NULL;
+
+	for (size_t i = 0; !handle && i < count; i++)
+		handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+	for (size_t i = 0; !handle && i < count; i++)
+		handle = open_named(names[(first + i) % count]);
+	return handle;
+}
+
+/* Prefers the copy that the application has already loaded. */
+static void *open_library(const char *library)
+{
+	void *handle;
+
+	if (!strcmp(library, CUPTI_ANY_LIBRARY))
+		return open_any();
+	handle = dlopen(library, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+	return handle ? handle : open_named(library);
+}
+
+/* Of the file that was loaded, for what one asked for may not tell. */
+static const char *path_of(void *handle)
+{
+	void *function = dlsym(handle, "cuptiGetVersion");
+	Dl_info info;
+
+	return function && dladdr(function, &info) ? info.dli_fname : library_name;
 }
 
 static bool resolve(void *handle)
@@ -46,32 +92,46 @@ static bool resolve(void *handle)
 	CUPTI_FUNCTIONS(CUPTI_NEED, CUPTI_MAY)
 	if (!missing)
 		return true;
-	log_warn("%s has no %s; nothing is recorded. Install CUPTI 13.0 or newer", library_name,
+	log_warn("%s has no %s; nothing is recorded. Install CUPTI 12.4 or newer", path_of(handle),
 		 missing);
+	return false;
+}
+
+void cupti_api_ask_version(void)
+{
+	if (!api.version && api.cuptiGetVersion(&api.version) != CUPTI_SUCCESS)
+		api.version = 0;
+}
+
+/* CUPTI 13.3 and newer tell nothing without a driver: whether they can be used, the subscription says. */
+static bool is_new_enough(void)
+{
+	cupti_api_ask_version();
+	if (api.version >= CUPTI_OLDEST || (!api.version && api.cuptiSubscribe_v2))
+		return true;
+	log_warn("%s is CUPTI %s, 12.4 is needed; nothing is recorded. Install a newer one, or set "
+		 "ROOFLINE_CUPTI to its path",
+		 api.path, cupti_release(api.version).text);
 	return false;
 }
 
 static void load_once(void)
 {
 	void *handle = open_library(library_name);
-	Dl_info info;
 
 	if (!handle) {
-		log_warn("cannot load %s (%s); nothing is recorded. Install CUPTI (package "
-			 "cuda-cupti-13-0) or set LD_LIBRARY_PATH to its folder",
-			 library_name, dlerror());
+		log_warn(
+			"cannot load %s (%s); nothing is recorded. Install CUPTI (package "
+			"cuda-cupti-13-0, or cuda-cupti-12-4 and newer) or set LD_LIBRARY_PATH to its "
+			"folder, or ROOFLINE_CUPTI to its path",
+			strcmp(library_name, CUPTI_ANY_LIBRARY) ? library_name : "libcupti.so",
+			dlerror());
 		return;
 	}
 	if (!resolve(handle))
 		return;
-	if (api.cuptiGetVersion(&api.version) != CUPTI_SUCCESS ||
-	    api.version < CUPTI_VERSION_MINIMUM) {
-		log_warn("%s is version %u, %u is needed; nothing is recorded", library_name,
-			 api.version, CUPTI_VERSION_MINIMUM);
-		return;
-	}
-	api.path = dladdr((void *)api.cuptiGetVersion, &info) ? info.dli_fname : library_name;
-	is_usable = true;
+	api.path = path_of(handle);
+	is_usable = is_new_enough();
 }
 
 const struct cupti_api *cupti_api_load(const char *library)

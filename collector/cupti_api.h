@@ -22,14 +22,15 @@
 #include <cupti_range_profiler.h>
 #include <cupti_target.h>
 
+#include "roofline/cupti_versions.h"
+
 /* Exported by libcupti but declared in no header (CUPTI guide, NVTX section). */
 CUptiResult cuptiNvtxInitialize(void *export_table);
 CUptiResult cuptiNvtxInitialize2(void *export_table);
 CUptiResult cuptiNvtxExtensionInitialize(void *export_table);
 
-/* Oldest CUPTI that this collector was tried with: 13.0; NVTX before CUDA crashes 13.0 GA. */
-#define CUPTI_VERSION_MINIMUM 130000
-#define CUPTI_VERSION_NVTX_SAFE 130001
+/* NVTX before CUDA crashes 13.0 GA. */
+#define CUPTI_VERSION_NVTX_UNSAFE 130000
 
 /* All of them or no counters. */
 #define CUPTI_COUNTER_FUNCTIONS(MAY)                      \
@@ -74,7 +75,8 @@ CUptiResult cuptiNvtxExtensionInitialize(void *export_table);
 	NEED(cuptiGetVersion)                           \
 	NEED(cuptiGetResultString)                      \
 	NEED(cuptiGetTimestamp)                         \
-	NEED(cuptiSubscribe_v2)                         \
+	NEED(cuptiSubscribe)                            \
+	MAY(cuptiSubscribe_v2)                          \
 	NEED(cuptiEnableCallback)                       \
 	MAY(cuptiEnableDomain)                          \
 	NEED(cuptiGetCallbackName)                      \
@@ -85,8 +87,8 @@ CUptiResult cuptiNvtxExtensionInitialize(void *export_table);
 	NEED(cuptiActivityGetNextRecord)                \
 	NEED(cuptiActivityGetNumDroppedRecords)         \
 	NEED(cuptiActivitySetAttribute)                 \
-	NEED(cuptiActivityEnableRuntimeApi)             \
-	NEED(cuptiActivityEnableDriverApi)              \
+	MAY(cuptiActivityEnableRuntimeApi)              \
+	MAY(cuptiActivityEnableDriverApi)               \
 	MAY(cuptiActivityEnableAllSyncRecords)          \
 	MAY(cuptiActivityEnableDeviceGraph)             \
 	MAY(cuptiActivityEnableAndDump)                 \
@@ -106,13 +108,17 @@ struct cupti_api {
 #define CUPTI_MEMBER(function) __typeof__(&function) function;
 	CUPTI_FUNCTIONS(CUPTI_MEMBER, CUPTI_MEMBER)
 #undef CUPTI_MEMBER
-	uint32_t version; /* cuptiGetVersion */
+	uint32_t
+		version; /* cuptiGetVersion; 0: not told yet, as of 13.3 and newer without a driver */
 	const char *path; /* file it was loaded from */
 };
 
-/* Loads CUPTI (a file name or path) and returns its table, or NULL after one warning on stderr.
+/* Loads CUPTI (a file name, a path, or CUPTI_ANY_LIBRARY) and returns its table, or NULL after one warning on stderr.
  * Later calls return the first call's outcome.  Thread-safe. */
 const struct cupti_api *cupti_api_load(const char *library);
+
+/* For a library that told no version before somebody had subscribed. */
+void cupti_api_ask_version(void);
 
 /* True when the library has all that counters take. */
 bool cupti_has_counters(const struct cupti_api *cupti);

@@ -188,14 +188,23 @@ static void on_fork_child(void)
 
 /* ---- starting ---- */
 
-static bool subscribe(const struct cupti_api *api)
+/* CUPTI 12 does not tell who was first. */
+static CUptiResult call_subscribe(const struct cupti_api *api, char *other, size_t other_size)
 {
-	char other[CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN] = "";
 	CUpti_SubscriberParams parameters = {.structSize = CUpti_SubscriberParams_STRUCT_SIZE,
 					     .subscriberName = "rooflinectl",
 					     .oldSubscriberName = other,
-					     .oldSubscriberSize = sizeof(other)};
-	CUptiResult result = api->cuptiSubscribe_v2(&subscriber, callback, NULL, &parameters);
+					     .oldSubscriberSize = other_size};
+
+	return api->cuptiSubscribe_v2
+		       ? api->cuptiSubscribe_v2(&subscriber, callback, NULL, &parameters)
+		       : api->cuptiSubscribe(&subscriber, callback, NULL);
+}
+
+static bool subscribe(const struct cupti_api *api)
+{
+	char other[CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN] = "";
+	CUptiResult result = call_subscribe(api, other, sizeof(other));
 
 	if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED && options.yield)
 		is_yielded = true;
@@ -209,6 +218,8 @@ static bool subscribe(const struct cupti_api *api)
 			attach_problem, sizeof(attach_problem),
 			"CUPTI cannot be used: %s (%d); nothing is recorded. Run rooflinectl doctor",
 			cupti_error_text(api, result), (int)result);
+	if (result == CUPTI_SUCCESS)
+		cupti_api_ask_version();
 	return result == CUPTI_SUCCESS;
 }
 
@@ -398,7 +409,7 @@ static bool initialize_nvtx(enum nvtx_entry entry, void *table)
 		[NVTX_EXTENSIONS] = cupti->cuptiNvtxExtensionInitialize,
 	};
 
-	return cupti->version >= CUPTI_VERSION_NVTX_SAFE && initialize[entry] &&
+	return cupti->version != CUPTI_VERSION_NVTX_UNSAFE && initialize[entry] &&
 	       initialize[entry](table) == CUPTI_SUCCESS;
 }
 

@@ -10,14 +10,20 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define CUPTI_OLDEST 130000 /* the collector's record layouts are those of CUPTI 13.0 */
-#define DRIVER_OLDEST 13000 /* CUPTI 13 needs a driver that knows CUDA 13: branch 580 */
+#include "roofline/cupti_versions.h"
+
+#define DRIVER_OLDEST_OF_12 12000 /* as cuDriverGetVersion says: branch 525 */
+#define DRIVER_OLDEST_OF_13 13000 /* branch 580 */
 #define FOLDER_LOW_BYTES (1ull << 30)
 
 static const char fix_counters[] =
 	"echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' |"
 	" sudo tee /etc/modprobe.d/nvidia-profiling.conf, then reboot; or run with CAP_SYS_ADMIN"
 	" (docker run --cap-add=SYS_ADMIN, and as root inside)";
+
+static const char fix_cupti[] =
+	"install the package cuda-cupti-13-0, or for an older driver cuda-cupti-12-4 or newer,"
+	" or set ROOFLINE_CUPTI to the path of its library";
 
 /* Sets the status and what was found; a fix is added with finding_fix. */
 __attribute__((format(printf, 3, 4))) static void
@@ -113,20 +119,25 @@ void doctor_check_cupti(const struct doctor_system *system, struct doctor_findin
 
 	if (cupti->end != PROBE_FINISHED) {
 		finding_set(finding, DOCTOR_MISSING, "%s %s when loaded",
-			    cupti->is_found ? cupti->path : "libcupti.so.13",
+			    cupti->is_found ? cupti->path : "CUPTI",
 			    cupti->end == PROBE_HUNG ? "hung" : "crashed");
-		finding_fix(finding, "reinstall CUPTI 13 (package cuda-cupti-13-0)");
+		finding_fix(
+			finding,
+			"reinstall CUPTI (package cuda-cupti-13-0 or cuda-cupti-12-4 and newer)");
 	} else if (!cupti->is_found) {
-		finding_set(finding, DOCTOR_MISSING, "no libcupti.so.13 found");
-		finding_fix(finding, "install the package cuda-cupti-13-0, or set ROOFLINE_CUPTI to"
-				     " the path of libcupti.so.13");
+		finding_set(finding, DOCTOR_MISSING, "no libcupti.so.13 or libcupti.so.12 found");
+		finding_fix(finding, fix_cupti);
+	} else if (!cupti->version) {
+		finding_set(finding, DOCTOR_LIMITED,
+			    "%s tells no version: from 13.3 on it does only where a driver is",
+			    cupti->path);
 	} else if (cupti->version < CUPTI_OLDEST) {
-		finding_set(finding, DOCTOR_LIMITED, "%s is version %u, older than %d", cupti->path,
-			    cupti->version, CUPTI_OLDEST);
-		finding_fix(finding, "install the package cuda-cupti-13-0 and set ROOFLINE_CUPTI to"
-				     " its libcupti.so.13");
+		finding_set(finding, DOCTOR_LIMITED, "%s is CUPTI %s, older than 12.4", cupti->path,
+			    cupti_release(cupti->version).text);
+		finding_fix(finding, fix_cupti);
 	} else {
-		finding_set(finding, DOCTOR_OK, "version %u, %s", cupti->version, cupti->path);
+		finding_set(finding, DOCTOR_OK, "%s, %s", cupti_release(cupti->version).text,
+			    cupti->path);
 	}
 }
 
@@ -140,22 +151,34 @@ void doctor_check_collector(const struct doctor_system *system, struct doctor_fi
 	finding_fix(finding, "install CUDA toolkit 13 with CUPTI's headers, then: make collector");
 }
 
+static void check_driver_age(const struct doctor_system *system, struct doctor_finding *finding)
+{
+	bool is_13 = system->cupti.version >= CUPTI_OF_CUDA_13;
+	int oldest = is_13 ? DRIVER_OLDEST_OF_13 : DRIVER_OLDEST_OF_12;
+
+	if (system->driver.cuda_version >= oldest) {
+		finding_set(finding, DOCTOR_OK, "allowed; it needs no privilege");
+		return;
+	}
+	finding_set(finding, DOCTOR_MISSING, "the driver knows CUDA %d.%d, CUPTI %d needs %d.0",
+		    system->driver.cuda_version / 1000, system->driver.cuda_version % 1000 / 10,
+		    oldest / 1000, oldest / 1000);
+	finding_fix(finding,
+		    is_13 ? "update the NVIDIA driver to 580 or newer, or set ROOFLINE_CUPTI"
+			    " to the path of CUDA 12's libcupti.so.12"
+			  : "update the NVIDIA driver to 525 or newer");
+}
+
 void doctor_check_tracing(const struct doctor_system *system, struct doctor_finding *finding)
 {
-	if (system->driver.gpu_count == 0) {
+	if (system->driver.gpu_count == 0)
 		finding_set(finding, DOCTOR_MISSING, "no usable GPU to trace");
-	} else if (!system->cupti.is_found || system->cupti.version < CUPTI_OLDEST ||
-		   !system->has_collector) {
-		finding_set(finding, DOCTOR_MISSING, "needs CUPTI 13 and the collector, see above");
-	} else if (system->driver.cuda_version < DRIVER_OLDEST) {
+	else if (!system->cupti.is_found || system->cupti.version < CUPTI_OLDEST ||
+		 !system->has_collector)
 		finding_set(finding, DOCTOR_MISSING,
-			    "the driver knows CUDA %d.%d, CUPTI 13 needs 13.0",
-			    system->driver.cuda_version / 1000,
-			    system->driver.cuda_version % 1000 / 10);
-		finding_fix(finding, "update the NVIDIA driver to 580 or newer");
-	} else {
-		finding_set(finding, DOCTOR_OK, "allowed; it needs no privilege");
-	}
+			    "needs CUPTI 12.4 or newer and the collector, see above");
+	else
+		check_driver_age(system, finding);
 }
 
 /* Counters and sampling read the same hardware and need the same permission. */
@@ -180,9 +203,21 @@ static void check_permission(const struct doctor_system *system, struct doctor_f
 	}
 }
 
+static void find_no_function(struct doctor_finding *finding, const char *function,
+			     const char *consequence)
+{
+	finding_set(finding, DOCTOR_MISSING, "this CUPTI has no %s, as 12.6 and newer have: %s",
+		    function, consequence);
+	finding_fix(finding,
+		    "install CUPTI 12.6 or newer (package cuda-cupti-12-6 or cuda-cupti-13-0), or"
+		    " set ROOFLINE_CUPTI to the path of its library");
+}
+
 void doctor_check_counters(const struct doctor_system *system, struct doctor_finding *finding)
 {
 	check_permission(system, finding);
+	if (finding->status == DOCTOR_OK && system->cupti.is_found && !system->cupti.has_counters)
+		find_no_function(finding, "range profiler", "no hardware counters");
 }
 
 /* CUpti's time-triggered sampling exists from GA10x on, not on GA100 (cupti_pmsampling.h). */
@@ -197,12 +232,7 @@ void doctor_check_sampling(const struct doctor_system *system, struct doctor_fin
 	if (finding->status != DOCTOR_OK)
 		return;
 	if (system->cupti.is_found && !system->cupti.has_sampling) {
-		finding_set(finding, DOCTOR_MISSING,
-			    "this CUPTI has no PM sampling: no samples over time");
-		finding_fix(
-			finding,
-			"install CUPTI 13 (package cuda-cupti-13-0), or set ROOFLINE_CUPTI to its"
-			" libcupti.so.13");
+		find_no_function(finding, "PM sampling", "no samples over time");
 		return;
 	}
 	for (int i = 0; i < system->driver.gpu_count && i < DOCTOR_MAX_GPUS; i++)

@@ -12,6 +12,7 @@
 #include "base/child.h"
 #include "base/paths.h"
 #include "roofline/collector_env.h"
+#include "roofline/cupti_versions.h"
 
 /* A first cuInit on a machine with many GPUs and no persistence daemon takes several seconds. */
 #define PROBE_TIMEOUT_MS 30000
@@ -119,15 +120,11 @@ static const char *variable_default(enum roofline_variable variable)
 	return defaults[variable];
 }
 
-/* Searches where collector/cupti_api.c searches, so that both find the same library. */
-static void *cupti_open(void)
+static void *cupti_open_named(const char *name)
 {
-	static const char *const folders[] = {"/usr/local/cuda/lib64",
-					      "/usr/local/cuda/extras/CUPTI/lib64",
-					      "/usr/local/cuda/targets/x86_64-linux/lib",
-					      "/usr/local/cuda/lib"};
-	const char *wanted = getenv("ROOFLINE_CUPTI");
-	const char *name = wanted && *wanted ? wanted : variable_default(ENV_CUPTI);
+#define CUPTI_FOLDER(path) path,
+	static const char *const folders[] = {CUPTI_FOLDERS(CUPTI_FOLDER)};
+#undef CUPTI_FOLDER
 	char path[PATH_MAX];
 	void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
 
@@ -136,6 +133,32 @@ static void *cupti_open(void)
 		snprintf(path, sizeof(path), "%s/%s", folders[i], name);
 		library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	}
+	return library;
+}
+
+static bool is_driver_before_13(void)
+{
+	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+
+	return driver && !dlsym(driver, CUPTI_13_DRIVER_FUNCTION);
+}
+
+/* Searches where and in the order in which collector/cupti_api.c searches, so that both find the same library. */
+static void *cupti_open(void)
+{
+#define CUPTI_LIBRARY(name) name,
+	static const char *const names[] = {CUPTI_LIBRARIES(CUPTI_LIBRARY)};
+#undef CUPTI_LIBRARY
+	const size_t count = sizeof(names) / sizeof(names[0]);
+	const char *wanted = getenv("ROOFLINE_CUPTI");
+	const char *name = wanted && *wanted ? wanted : variable_default(ENV_CUPTI);
+	size_t first = is_driver_before_13() ? 1 : 0;
+	void *library = NULL;
+
+	if (strcmp(name, CUPTI_ANY_LIBRARY) != 0)
+		return cupti_open_named(name);
+	for (size_t i = 0; !library && i < count; i++)
+		library = cupti_open_named(names[(first + i) % count]);
 	return library;
 }
 
@@ -154,7 +177,9 @@ static void cupti_work(void *result, const void *context)
 	cupti->is_found = true;
 	if (dladdr((void *)get_version, &info) && info.dli_fname)
 		snprintf(cupti->path, sizeof(cupti->path), "%s", info.dli_fname);
-	(void)get_version(&cupti->version);
+	if (get_version(&cupti->version) != 0)
+		cupti->version = 0;
+	cupti->has_counters = dlsym(library, "cuptiRangeProfilerEnable") != NULL;
 	cupti->has_sampling = dlsym(library, "cuptiPmSamplingEnable") != NULL;
 }
 

@@ -36,7 +36,9 @@ struct doctor_driver {
 struct doctor_cupti {
 	enum probe_end end;
 	bool is_found;
-	uint32_t version;  /* 130001 for 13.0 update 1 */
+	uint32_t
+		version; /* 130001 for 13.0 update 1; 0: it tells none, as of 13.3 without a driver */
+	bool has_counters; /* the range profiler, which record --counters takes */
 	bool has_sampling; /* PM sampling, which record --sample takes */
 	char path[PATH_MAX];
 };

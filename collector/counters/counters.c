@@ -505,8 +505,10 @@ static bool write_facts(const struct cupti_api *api, const struct options *asked
 	trace_property(rows, "counters", asked->counters);
 	trace_property(rows, "counters_mode", asked->is_replay ? "replay" : "rotation");
 	if (!is_possible) {
-		log_warn("no hardware counters: this CUPTI lacks the range profiler; the trace is "
-			 "still recorded");
+		trace_loss_add(LOSS_missing_features, !cupti_has_counters(api));
+		log_warn(
+			"no hardware counters: this CUPTI lacks the range profiler, which 12.6 and "
+			"newer have; the trace is still recorded");
 		trace_property(rows, "counters_problem", "CUPTI lacks the range profiler");
 	}
 	trace_rows_put(rows);

@@ -78,8 +78,12 @@ CUptiResult sample_session_configure(struct sample_session *session,
 				     const struct sample_config *config, uint64_t interval_ns,
 				     size_t buffer_bytes)
 {
+	/* 12.6 does not know the last member. */
 	CUpti_PmSampling_SetConfig_Params parameters = {
-		.structSize = CUpti_PmSampling_SetConfig_Params_STRUCT_SIZE,
+		.structSize =
+			session->cupti->version >= CUPTI_WITH_APPEND_MODE
+				? CUpti_PmSampling_SetConfig_Params_STRUCT_SIZE
+				: offsetof(CUpti_PmSampling_SetConfig_Params, hwBufferAppendMode),
 		.pPmSamplingObject = session->object,
 		.configSize = config->image.size,
 		.pConfig = config->image.bytes,

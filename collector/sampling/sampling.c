@@ -11,6 +11,7 @@
 #include "log.h"
 #include "sampling/nvtx_match.h"
 #include "sampling/sampler.h"
+#include "writer/trace_writer.h"
 
 #define MAX_DEVICES 16
 /* At the end of the program: for the last samples to be written, and then for our threads to leave CUPTI.
@@ -175,7 +176,9 @@ void sampling_start(const struct cupti_api *api, CUpti_SubscriberHandle subscrip
 	}
 	if (!cupti_has_sampling(api) || !api->cuptiGetDeviceId ||
 	    (asked->sample_range && !api->cuptiEnableDomain)) {
-		log_warn("no samples: this CUPTI lacks PM sampling; the trace is still recorded");
+		trace_loss_add(LOSS_missing_features, 1);
+		log_warn("no samples: this CUPTI lacks PM sampling, which 12.6 and newer have; the "
+			 "trace is still recorded");
 		return;
 	}
 	if (asked->sample_range && !is_range_known) {

@@ -87,7 +87,9 @@
 		 "memory for CUPTI's record buffers; beyond it records are dropped and counted")            \
 	VARIABLE(ENV_FLUSH_PERIOD, "ROOFLINE_FLUSH_MS", "250",                                              \
 		 "how often finished records are written")                                                  \
-	VARIABLE(ENV_CUPTI, "ROOFLINE_CUPTI", "libcupti.so.13", "the CUPTI library to load")                \
+	VARIABLE(                                                                                           \
+		ENV_CUPTI, "ROOFLINE_CUPTI", "auto",                                                        \
+		"the CUPTI library to load, by name or path; auto: libcupti.so.13 or libcupti.so.12")       \
 	VARIABLE(ENV_DISCARD, "ROOFLINE_DISCARD", "0",                                                      \
 		 "1: throw every record away: the least that recording costs, for `make bench`")            \
 	VARIABLE(ENV_QUIET, "ROOFLINE_QUIET", "0", "1: no warnings on stderr")

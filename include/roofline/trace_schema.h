@@ -510,6 +510,7 @@
 	LOSS(late_attachments, "threads", "used NVTX or started CUDA before the collector was attached: what they did until then is missing") \
 	LOSS(yielded, "processes", "left out on request: --yield, and the program or another profiler uses CUPTI") \
 	LOSS(unimported, "records", "of the imported file have no place in a recording") \
+	LOSS(missing_features, "features", "this CUPTI is too old for them, see docs/support.md") \
 	LOSS(disabled_kinds, "kinds", "CUPTI refused to record this kind")
 
 /* clang-format on */

@@ -68,9 +68,12 @@ status_of() {
 
 @test "an old CUPTI is limited and its version is named" {
 	use_fake_cupti
-	FAKE_CUPTI_VERSION=120800 run "$ROOFLINECTL" doctor --format json
+	FAKE_CUPTI_VERSION=21 run "$ROOFLINECTL" doctor --format json
 	[ "$(status_of cupti)" = limited ]
-	[[ "$output" == *"is version 120800"* ]]
+	[[ "$output" == *"is CUPTI 12.3, older than 12.4"* ]]
+	FAKE_CUPTI_VERSION=22 run "$ROOFLINECTL" doctor --format json
+	[ "$(status_of cupti)" = ok ]
+	[[ "$output" == *'"12.4, '* ]]
 }
 
 @test "a CUPTI that cannot sample is told, where sampling is allowed" {
@@ -82,7 +85,7 @@ status_of() {
 	ROOFLINE_CUPTI="$mocks/libcupti_nosampling.so" run "$ROOFLINECTL" doctor --format json
 	[ "$(status_of sampling)" = missing ]
 	[ "$(status_of counters)" = ok ]
-	[[ "$output" == *"this CUPTI has no PM sampling: no samples over time"* ]]
+	[[ "$output" == *"this CUPTI has no PM sampling, as 12.6 and newer have: no samples over time"* ]]
 }
 
 @test "a CUPTI that is not there is missing, and matters only with a GPU" {

@@ -17,6 +17,7 @@
 #include <cuda.h>
 
 #include "mock/mock_cupti.h"
+#include "roofline/cupti_versions.h"
 
 #define CONTEXTS 64
 
@@ -167,4 +168,10 @@ CUresult CUDAAPI cuFuncGetParamInfo(CUfunction function, size_t index, size_t *o
 CUresult CUDAAPI cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t *offset, size_t *bytes)
 {
 	return parameter((uintptr_t)kernel, true, index, offset, bytes);
+}
+
+/* A driver of CUDA 13 has it; it is not called. */
+void cuDeviceGetHostAtomicCapabilities_is_there(void) __asm__(CUPTI_13_DRIVER_FUNCTION);
+void cuDeviceGetHostAtomicCapabilities_is_there(void)
+{
 }

@@ -341,6 +341,21 @@ static void emit_object_records(uint64_t t)
 	mock.mock_emit(&device_graph);
 }
 
+/* questions:N - records of so many calls of cudaGetDevice, which nobody chooses */
+static void step_questions(const char *argument)
+{
+	for (long i = number(argument); mock.mock_emit && i > 0; i--) {
+		uint64_t t = now_ns();
+		CUpti_ActivityAPI call = {.kind = CUPTI_ACTIVITY_KIND_RUNTIME,
+					  .cbid = CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020,
+					  .start = t,
+					  .end = t + 10,
+					  .threadId = thread_id()};
+
+		mock.mock_emit(&call);
+	}
+}
+
 static void step_every_kind(const char *argument)
 {
 	uint64_t t = now_ns();
@@ -466,6 +481,7 @@ const struct step record_steps[] = {
 	{"marker", step_marker},
 	{"markers", step_markers},
 	{"slow_marker", step_slow_marker},
+	{"questions", step_questions},
 	{"every_kind", step_every_kind},
 	{"threads", step_threads},
 	{"background", step_background},

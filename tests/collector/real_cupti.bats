@@ -45,6 +45,19 @@ need_no_driver() {
 	"$BUILD/tests/collector/real_cupti" "$REAL_CUPTI" lengths
 }
 
+# CUPTI_VERSIONS: folders of other libraries, parted by colons
+@test "records of other versions, of 12.4 and newer, are as long as the collector and the mock believe" {
+	local folders folder library status
+	[ -n "${CUPTI_VERSIONS-}" ] || skip "CUPTI_VERSIONS names no folders"
+	IFS=: read -ra folders <<<"$CUPTI_VERSIONS"
+	for folder in "${folders[@]}"; do
+		library=$(ls -d "$folder"/libcupti.so.1[23])
+		status=0
+		"$BUILD/tests/collector/real_cupti" "$library" lengths || status=$?
+		[ "$status" -eq 0 ] || [ "$status" -eq 2 ] # 13.3 and newer tell nothing without a driver
+	done
+}
+
 @test "without a driver the program runs as ever and is reported once" {
 	need_no_driver
 	record cuda kernels:5 exit:6
@@ -53,7 +66,7 @@ need_no_driver() {
 	wrote_nothing
 }
 
-@test "found by the name libcupti.so.13 alone" {
+@test "found by its name alone" {
 	need_no_driver
 	unset ROOFLINE_CUPTI
 	record_preloaded cuda exit:6

@@ -3,7 +3,8 @@
  *
  * real_cupti LIBRARY names     every call that launches, runs a graph or copies is one that we record
  * real_cupti LIBRARY rows      every row of the table of calls is the one that decides about a call
- * real_cupti LIBRARY lengths   its records are as long as the collector and the mock believe
+ * real_cupti LIBRARY lengths   its records are as long as the collector and the mock believe; 2: it does not tell
+ *                              without a driver
  *
  * Needs no GPU and no driver.  Prints what is wrong; exits 1 when something is, 2 when it cannot ask.
  */
@@ -14,6 +15,7 @@
 #include <string.h>
 
 #include "api_choice.c"
+#include "record_lengths.h"
 
 static struct cupti_api cupti;
 
@@ -92,63 +94,46 @@ static int check_rows(void)
 	return unused_count > 0;
 }
 
-static const struct {
-	CUpti_ActivityKind kind;
-	size_t bytes;
-	const char *name;
-} records[] = {
-#define RECORD(kind, type)                                      \
-	{                                                       \
-		CUPTI_ACTIVITY_KIND_##kind, sizeof(type), #type \
-	}
-	RECORD(CONCURRENT_KERNEL, CUpti_ActivityKernel10),
-	RECORD(MEMCPY, CUpti_ActivityMemcpy6),
-	RECORD(MEMCPY2, CUpti_ActivityMemcpyPtoP4),
-	RECORD(MEMSET, CUpti_ActivityMemset4),
-	RECORD(UNIFIED_MEMORY_COUNTER, CUpti_ActivityUnifiedMemoryCounter3),
-	RECORD(GRAPH_TRACE, CUpti_ActivityGraphTrace2),
-	RECORD(DEVICE_GRAPH_TRACE, CUpti_ActivityDeviceGraphTrace),
-	RECORD(RUNTIME, CUpti_ActivityAPI),
-	RECORD(DRIVER, CUpti_ActivityAPI),
-	RECORD(SYNCHRONIZATION, CUpti_ActivitySynchronization2),
-	RECORD(OVERHEAD, CUpti_ActivityOverhead3),
-	RECORD(JIT, CUpti_ActivityJit2),
-	RECORD(MARKER, CUpti_ActivityMarker2),
-	RECORD(NAME, CUpti_ActivityName),
-	RECORD(DEVICE, CUpti_ActivityDevice5),
-	RECORD(CONTEXT, CUpti_ActivityContext3),
-	RECORD(STREAM, CUpti_ActivityStream),
-};
-
 /* Two records of a kind in a row: the second is found where the first ends.  A newer CUPTI's may be
  * longer, never shorter. */
-static bool is_length_right(CUpti_ActivityKind kind, size_t bytes, const char *name)
+static bool is_length_right(const struct record_length *length, uint32_t version)
 {
 	static _Alignas(8) uint8_t buffer[4096];
+	size_t wanted = record_length_in(length, version), bytes;
 	CUpti_Activity *record = NULL;
-	uint8_t *second;
 
-	for (size_t at = 0; at + sizeof(kind) <= sizeof(buffer); at += 8)
-		memcpy(buffer + at, &kind, sizeof(kind));
+	memset(buffer, 0, sizeof(buffer));
+	for (size_t at = 0; at + sizeof(length->kind) <= sizeof(buffer); at += 8)
+		memcpy(buffer + at, &length->kind, sizeof(length->kind));
 	if (cupti.cuptiActivityGetNextRecord(buffer, sizeof(buffer), &record) != CUPTI_SUCCESS ||
 	    cupti.cuptiActivityGetNextRecord(buffer, sizeof(buffer), &record) != CUPTI_SUCCESS) {
-		printf("%s cannot be decoded\n", name);
+		printf("%s cannot be decoded\n", length->name);
 		return false;
 	}
-	second = (uint8_t *)record;
-	if (second < buffer + bytes) {
-		printf("%s is %zu bytes, not %zu\n", name, (size_t)(second - buffer), bytes);
+	bytes = (size_t)((uint8_t *)record - buffer);
+	if (bytes < wanted || (bytes > wanted && version <= CUPTI_API_VERSION)) {
+		printf("%s is %zu bytes, not %zu\n", length->name, bytes, wanted);
 		return false;
 	}
 	return true;
 }
 
+static bool is_known(CUpti_ActivityKind kind, uint32_t version)
+{
+	return kind != CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE || version >= CUPTI_WITH_COPY_COUNT;
+}
+
 static int check_lengths(void)
 {
 	int wrong_count = 0;
+	uint32_t version;
 
-	for (size_t i = 0; i < sizeof(records) / sizeof(*records); i++)
-		wrong_count += !is_length_right(records[i].kind, records[i].bytes, records[i].name);
+	if (cupti.cuptiGetVersion(&version) != CUPTI_SUCCESS)
+		return 2;
+	for (size_t i = 0; i < RECORD_LENGTH_COUNT; i++)
+		if (is_known(record_lengths[i].kind, version))
+			wrong_count += !is_length_right(&record_lengths[i], version);
+	printf("CUPTI %s\n", cupti_release(version).text);
 	return wrong_count > 0;
 }
 
@@ -160,9 +145,11 @@ static bool load(const char *library)
 		puts(dlerror());
 		return false;
 	}
+	*(void **)&cupti.cuptiGetVersion = dlsym(handle, "cuptiGetVersion");
 	*(void **)&cupti.cuptiGetCallbackName = dlsym(handle, "cuptiGetCallbackName");
 	*(void **)&cupti.cuptiActivityGetNextRecord = dlsym(handle, "cuptiActivityGetNextRecord");
-	return cupti.cuptiGetCallbackName && cupti.cuptiActivityGetNextRecord;
+	return cupti.cuptiGetVersion && cupti.cuptiGetCallbackName &&
+	       cupti.cuptiActivityGetNextRecord;
 }
 
 int main(int argc, char **argv)

@@ -617,7 +617,7 @@ held_up() {
 
 @test "a CUPTI without sampling is reported, and the trace is recorded" {
 	ROOFLINE_CUPTI="$BUILD/tests/collector/libcupti_nosampling.so" record cuda context:1 launch exit:3
-	warned 1 'no samples: this CUPTI lacks PM sampling; the trace is still recorded'
+	warned 1 'no samples: this CUPTI lacks PM sampling, which 12.6 and newer have; the trace is still recorded'
 	equal kernels 1 "$(rows kernels)"
 	nothing_sampled
 }

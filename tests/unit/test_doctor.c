@@ -45,6 +45,7 @@ static struct doctor_system healthy_machine(void)
 			   .gpus = {{"Imaginary GPU", 9, 0}}},
 		.cupti = {.is_found = true,
 			  .version = 130001,
+			  .has_counters = true,
 			  .has_sampling = true,
 			  .path = "/lib/libcupti.so.13"},
 		.gnuplot = {"gnuplot 5.4", " dumb pdfcairo pngcairo svg "},
@@ -113,8 +114,11 @@ static void sampling_needs_a_cupti_that_can(void **state)
 	machine.is_admin = true;
 	machine.cupti.has_sampling = false;
 	expect(doctor_check_sampling, &machine, DOCTOR_MISSING, "no PM sampling",
-	       "install CUPTI 13");
+	       "install CUPTI 12.6");
 	expect(doctor_check_counters, &machine, DOCTOR_OK, "allowed", NULL);
+	machine.cupti.has_counters = false;
+	expect(doctor_check_counters, &machine, DOCTOR_MISSING, "no range profiler",
+	       "install CUPTI 12.6");
 }
 
 static void tracing_needs_its_parts(void **state)
@@ -129,12 +133,34 @@ static void tracing_needs_its_parts(void **state)
 	machine.has_collector = false;
 	expect(doctor_check_tracing, &machine, DOCTOR_MISSING, "collector", NULL);
 	machine = healthy_machine();
-	machine.cupti.version = 120900;
-	expect(doctor_check_tracing, &machine, DOCTOR_MISSING, "CUPTI 13", NULL);
-	expect(doctor_check_cupti, &machine, DOCTOR_LIMITED, "120900", "cuda-cupti-13-0");
+	machine.cupti.version = 21;
+	expect(doctor_check_tracing, &machine, DOCTOR_MISSING, "CUPTI 12.4", NULL);
+	expect(doctor_check_cupti, &machine, DOCTOR_LIMITED, "is CUPTI 12.3, older than 12.4",
+	       "cuda-cupti-12-4");
+	machine.cupti.version = 0;
+	expect(doctor_check_cupti, &machine, DOCTOR_LIMITED, "tells no version", NULL);
 	machine = healthy_machine();
 	machine.driver.gpu_count = 0;
 	expect(doctor_check_tracing, &machine, DOCTOR_MISSING, "no usable GPU", NULL);
+}
+
+static void cupti_12_needs_no_driver_of_cuda_13(void **state)
+{
+	struct doctor_system machine = healthy_machine();
+
+	(void)state;
+	machine.driver.cuda_version = 12040;
+	machine.cupti.version = 22;
+	expect(doctor_check_cupti, &machine, DOCTOR_OK, "12.4, /lib/libcupti", NULL);
+	expect(doctor_check_tracing, &machine, DOCTOR_OK, "no privilege", NULL);
+	machine.driver.cuda_version = 11080;
+	expect(doctor_check_tracing, &machine, DOCTOR_MISSING, "CUDA 11.8, CUPTI 12 needs 12.0",
+	       "525");
+	machine.cupti.version = 130500;
+	expect(doctor_check_cupti, &machine, DOCTOR_OK, "13.5, /lib", NULL);
+	machine.driver.cuda_version = 12080;
+	expect(doctor_check_tracing, &machine, DOCTOR_MISSING, "CUDA 12.8, CUPTI 13 needs 13.0",
+	       "libcupti.so.12");
 }
 
 static void a_broken_driver_is_told_from_no_driver(void **state)
@@ -244,6 +270,7 @@ int main(void)
 		     a_privilege_or_an_open_driver_allows_counters),
 		TEST("sampling is limited on GA100", sampling_is_limited_on_ga100),
 		TEST("sampling needs a CUPTI that can", sampling_needs_a_cupti_that_can),
+		TEST("CUPTI 12 needs no driver of CUDA 13", cupti_12_needs_no_driver_of_cuda_13),
 		TEST("tracing needs a GPU, CUPTI 13, the collector and a new driver",
 		     tracing_needs_its_parts),
 		TEST("a broken driver is told from no driver",

@@ -18,31 +18,8 @@
 #include "callbacks.h"
 #include "environment.h"
 #include "samples.h"
+#include "../record_lengths.h"
 
-/* Lengths that CUPTI 13.0 gives its records; real_cupti.c compares them with the library's own. */
-static const struct {
-	CUpti_ActivityKind kind;
-	size_t bytes;
-} lengths[] = {
-	{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, sizeof(CUpti_ActivityKernel10)},
-	{CUPTI_ACTIVITY_KIND_MEMCPY, sizeof(CUpti_ActivityMemcpy6)},
-	{CUPTI_ACTIVITY_KIND_MEMCPY2, sizeof(CUpti_ActivityMemcpyPtoP4)},
-	{CUPTI_ACTIVITY_KIND_MEMSET, sizeof(CUpti_ActivityMemset4)},
-	{CUPTI_ACTIVITY_KIND_GRAPH_TRACE, sizeof(CUpti_ActivityGraphTrace2)},
-	{CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE, sizeof(CUpti_ActivityDeviceGraphTrace)},
-	{CUPTI_ACTIVITY_KIND_RUNTIME, sizeof(CUpti_ActivityAPI)},
-	{CUPTI_ACTIVITY_KIND_DRIVER, sizeof(CUpti_ActivityAPI)},
-	{CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, sizeof(CUpti_ActivitySynchronization2)},
-	{CUPTI_ACTIVITY_KIND_OVERHEAD, sizeof(CUpti_ActivityOverhead3)},
-	{CUPTI_ACTIVITY_KIND_JIT, sizeof(CUpti_ActivityJit2)},
-	{CUPTI_ACTIVITY_KIND_MARKER, sizeof(CUpti_ActivityMarker2)},
-	{CUPTI_ACTIVITY_KIND_MEMORY2, sizeof(CUpti_ActivityMemory4)},
-	{CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, sizeof(CUpti_ActivityUnifiedMemoryCounter3)},
-	{CUPTI_ACTIVITY_KIND_NAME, sizeof(CUpti_ActivityName)},
-	{CUPTI_ACTIVITY_KIND_DEVICE, sizeof(CUpti_ActivityDevice5)},
-	{CUPTI_ACTIVITY_KIND_CONTEXT, sizeof(CUpti_ActivityContext3)},
-	{CUPTI_ACTIVITY_KIND_STREAM, sizeof(CUpti_ActivityStream)},
-};
 #define UNKNOWN_RECORD_BYTES 64 /* of a kind that this CUPTI does not have */
 
 /* One thread's buffer.  Never freed: threads come and go, the collector's buffers stay its own. */
@@ -117,9 +94,9 @@ static size_t record_bytes(CUpti_ActivityKind kind)
 {
 	size_t grown_bytes = mock_number("MOCK_GROWN_BYTES", 0);
 
-	for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++)
-		if (lengths[i].kind == kind)
-			return lengths[i].bytes + grown_bytes;
+	for (size_t i = 0; i < RECORD_LENGTH_COUNT; i++)
+		if (record_lengths[i].kind == kind)
+			return record_length_in(&record_lengths[i], mock_version()) + grown_bytes;
 	return UNKNOWN_RECORD_BYTES + grown_bytes;
 }
 

@@ -141,7 +141,9 @@ void mock_nvtx(CUpti_CallbackId id, const void *parameters, const void *returned
 CUptiResult CUPTIAPI cuptiGetVersion(uint32_t *version)
 {
 	MOCK_NOTE_CALL();
-	*version = (uint32_t)mock_number("MOCK_VERSION", 130001);
+	if (getenv("MOCK_VERSION_UNTOLD") && !subscriber)
+		return CUPTI_ERROR_UNKNOWN;
+	*version = mock_version();
 	return CUPTI_SUCCESS;
 }
 
@@ -186,25 +188,41 @@ CUptiResult CUPTIAPI cuptiSetThreadIdType(CUpti_ActivityThreadIdType type)
 
 /* ---- CUPTI: callbacks ---- */
 
-CUptiResult CUPTIAPI cuptiSubscribe_v2(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback,
-				       void *user, CUpti_SubscriberParams *parameters)
+static CUptiResult subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback)
 {
 	CUptiResult result = (CUptiResult)mock_number("MOCK_SUBSCRIBE", 0);
 
-	(void)user;
-	MOCK_NOTE_CALL();
 	usleep((useconds_t)mock_number("MOCK_SUBSCRIBE_MS", 0) * 1000);
 	if (getenv("MOCK_SUBSCRIBE_LOADS"))
 		dlopen(getenv("MOCK_SUBSCRIBE_LOADS"), RTLD_NOW);
 	if (subscriber)
 		result = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
-	if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
-		snprintf(parameters->oldSubscriberName, parameters->oldSubscriberSize,
-			 "Another Tool");
 	if (result == CUPTI_SUCCESS) {
 		subscriber = callback;
 		*handle = (CUpti_SubscriberHandle)&subscriber;
 	}
+	return result;
+}
+
+CUptiResult CUPTIAPI cuptiSubscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback,
+				    void *user)
+{
+	(void)user;
+	MOCK_NOTE_CALL();
+	return subscribe(handle, callback);
+}
+
+CUptiResult CUPTIAPI cuptiSubscribe_v2(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback,
+				       void *user, CUpti_SubscriberParams *parameters)
+{
+	CUptiResult result;
+
+	(void)user;
+	MOCK_NOTE_CALL();
+	result = subscribe(handle, callback);
+	if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
+		snprintf(parameters->oldSubscriberName, parameters->oldSubscriberSize,
+			 "Another Tool");
 	return result;
 }
 

@@ -20,6 +20,11 @@ unsigned long mock_number(const char *name, unsigned long fallback)
 	return text ? strtoul(text, NULL, 10) : fallback;
 }
 
+uint32_t mock_version(void)
+{
+	return (uint32_t)mock_number("MOCK_VERSION", 130001);
+}
+
 /* "N" or "N@CALL", for calls of a function from that one on (1); else 0. */
 unsigned long mock_number_at_call(const char *variable, unsigned int call)
 {

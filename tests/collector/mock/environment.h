@@ -10,6 +10,7 @@
 #include <cupti.h>
 
 unsigned long mock_number(const char *variable, unsigned long fallback);
+uint32_t mock_version(void);
 unsigned long mock_number_at_call(const char *variable, unsigned int call);
 bool mock_has_word(const char *words,
 		   const char *name); /* name contains one of words, which commas part */

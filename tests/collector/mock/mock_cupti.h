@@ -5,7 +5,8 @@
  * in the same copy by dlsym.  What has to be decided before the program can call anything comes
  * from the environment:
  *
- *   MOCK_VERSION          what cuptiGetVersion says (130001)
+ *   MOCK_VERSION          what cuptiGetVersion says (130001), and of which version its records are
+ *   MOCK_VERSION_UNTOLD   when set, it says nothing until somebody has subscribed
  *   MOCK_SUBSCRIBE        result of cuptiSubscribe_v2 (0)
  *   MOCK_SUBSCRIBE_MS     what cuptiSubscribe_v2 takes (0)
  *   MOCK_NVTX_MS          what cuptiNvtxInitialize and cuptiNvtxInitialize2 take (0)
