@@ -307,7 +307,8 @@ static int fail(int rc, const struct err *err)
 
 static int verify(struct verification *verification, const struct verify_arguments *arguments)
 {
-	struct output_options options = {.color = is_color_wanted(stdout)};
+	struct output_options options = {.color = is_color_wanted(stdout),
+					 .width = terminal_width(stdout)};
 	struct err err = {""};
 	const struct comparison *comparison;
 	int rc = verify_side_choose(&verification->before_side, arguments->before, arguments->range,
