@@ -333,3 +333,17 @@ empty() {
 	run -0 "$ROOFLINECTL" report --format json --section next "$recording"
 	[[ "$output" == *"rooflinectl advise $recording"* ]]
 }
+
+@test "advise, whatif and verify take a part of a range's name as report does, where only one range has it" {
+	local naive="$root/tests/recordings/graph_chain.naive.roofline" graph="$root/tests/recordings/graph_chain.graph.roofline"
+	diff <("$ROOFLINECTL" advise --range arm- "$naive") <("$ROOFLINECTL" advise --range warm-up "$naive")
+	diff <("$ROOFLINECTL" whatif --graph --range arm- "$naive") <("$ROOFLINECTL" whatif --graph --range warm-up "$naive")
+	diff <("$ROOFLINECTL" whatif --graph=arm- "$naive") <("$ROOFLINECTL" whatif --graph=warm-up "$naive")
+	diff <("$ROOFLINECTL" verify --range arm- "$naive" "$graph") <("$ROOFLINECTL" verify --range warm-up "$naive" "$graph")
+	diff <("$ROOFLINECTL" verify --range arm- -a "$naive" -a "$naive" -b "$graph" 2>&1) \
+		<("$ROOFLINECTL" verify --range warm-up -a "$naive" -a "$naive" -b "$graph" 2>&1)
+	for command in "advise $naive" "whatif --graph $naive" "verify $naive $graph"; do
+		run -2 "$ROOFLINECTL" $command --range ar
+		[[ "$output" == *"'ar' matches several NVTX ranges, such as 'prepare' and 'warm-up'; give more of the name" ]]
+	done
+}
