@@ -347,3 +347,14 @@ empty() {
 		[[ "$output" == *"'ar' matches several NVTX ranges, such as 'prepare' and 'warm-up'; give more of the name" ]]
 	done
 }
+
+@test "a stream, a rank or kernels that there are not are answered with those that there are" {
+	local several="$root/tests/recordings/collectives.ordered.roofline"
+	wrong "none of its 604 operations is left by --stream 99; its streams are 7" --stream 99
+	wrong "is left by --rank 99; none of its processes tells a rank" --rank 99
+	wrong "is left by --kernels nothing; its kernels are step_kernel<&scale>, step_kernel<&shift>, step_kernel<&mix>" --kernels nothing
+	run -2 "$ROOFLINECTL" report "$several" --rank 99
+	[[ "$output" =~ "; its ranks are 0"(, [1-9])*$ ]] || [[ "$output" == *"; none of its processes tells a rank" ]]
+	run -2 "$ROOFLINECTL" report "$recording" --stream 99 --kernels mix
+	[[ "$output" == *"is left by --kernels mix, --stream 99" ]]
+}
