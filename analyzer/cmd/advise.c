@@ -53,7 +53,8 @@ static int advise(const void *context, struct report *report, struct err *err)
 	struct output_options options = {.sections = chosen,
 					 .is_advice_only = true,
 					 .range = arguments->source.range,
-					 .color = is_color_wanted(stdout)};
+					 .color = is_color_wanted(stdout),
+					 .width = terminal_width(stdout)};
 	int rc = source_find_advice(&report->advice, report, arguments->source.range, err);
 
 	if (rc == 0)

@@ -213,7 +213,8 @@ static int print_verdict(const struct analysis *analysis)
 	static const struct section *const chosen[] = {&section_verdict, NULL};
 	const struct output_options options = {.sections = chosen,
 					       .is_verdict_only = true,
-					       .color = is_color_wanted(stdout)};
+					       .color = is_color_wanted(stdout),
+					       .width = terminal_width(stdout)};
 	struct err err = {""};
 
 	if (output_text(analysis->report, stdout, &options, &err) == 0)

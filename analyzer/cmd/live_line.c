@@ -86,3 +86,36 @@ void live_line_format(char *text, size_t size, const struct live_figures *before
 	    format_rate((double)rate(a->written_bytes, b->written_bytes, s)).text,
 	    format_count(b->lost).text);
 }
+
+static json_t *describe_devices(const struct control_status *a, const struct control_status *b,
+				double s)
+{
+	json_t *list = json_array();
+
+	for (int device = 0; device < CONTROL_DEVICES; device++)
+		if (b->busy_ns[device] && s > 0)
+			(void)json_array_append_new(
+				list, json_pack("{s:i, s:f}", "device", device, "busy_ratio",
+						(double)(b->busy_ns[device] - a->busy_ns[device]) /
+							(s * 1e9)));
+	return list;
+}
+
+json_t *live_object(const struct live_figures *before, const struct live_figures *now)
+{
+	double s = (double)(now->time_ns - before->time_ns) / 1e9;
+	const struct control_status *a = &before->sum, *b = &now->sum;
+
+	return json_pack("{s:i, s:s, s:i, s:I, s:I, s:I, s:o, s:I, s:I, s:I}", "schema", 1, "state",
+			 b->has_ended	 ? "ended"
+			 : b->is_stopped ? "stopped"
+					 : "recording",
+			 "processes", (int)now->process_count, "interval_ns",
+			 (json_int_t)(now->time_ns - before->time_ns), "launches_per_s",
+			 (json_int_t)rate(a->launches, b->launches, s), "kernels_per_s",
+			 (json_int_t)rate(a->kernels, b->kernels, s), "devices",
+			 describe_devices(a, b, s), "written_bytes", (json_int_t)b->written_bytes,
+			 "written_byte_per_s",
+			 (json_int_t)rate(a->written_bytes, b->written_bytes, s), "lost",
+			 (json_int_t)b->lost);
+}

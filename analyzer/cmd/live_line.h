@@ -4,6 +4,7 @@
 #ifndef ROOFLINE_LIVE_LINE_H
 #define ROOFLINE_LIVE_LINE_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,5 +24,8 @@ int live_figures_ask(struct live_figures *figures, const char *folder, struct er
 /* "12,345 launches/s  12,345 kernels/s  GPU 0 98%  1.23 GB, 12 MB/s  0 lost" */
 void live_line_format(char *text, size_t size, const struct live_figures *before,
 		      const struct live_figures *now);
+
+/* The same figures as an object; NULL without memory. */
+json_t *live_object(const struct live_figures *before, const struct live_figures *now);
 
 #endif

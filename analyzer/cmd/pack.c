@@ -7,8 +7,10 @@
 #include "cmd/source.h"
 #include "cmd/usage.h"
 
+#include "base/format.h"
 #include "base/new_file.h"
 #include "base/paths.h"
+#include "base/shell.h"
 #include "base/temporary.h"
 #include "trace/excerpt.h"
 #include "trace/pack.h"
@@ -20,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct pack_arguments {
@@ -213,18 +216,33 @@ static int pack_part(const struct pack_arguments *arguments, struct err *err)
 	return rc;
 }
 
+/* Of a file whose name nobody gave. */
+static void tell_name(const char *path)
+{
+	char *word = shell_word(path);
+	struct stat status;
+
+	if (stat(path, &status) == 0)
+		printf("%s: %s; read it with: rooflinectl report %s\n", path,
+		       format_bytes((double)status.st_size).text, word ? word : path);
+	free(word);
+}
+
 static int pack_what_was_named(struct pack_arguments *arguments, struct err *err)
 {
 	char path[PATH_MAX];
+	bool is_named_here = !arguments->target;
 	int rc = 0;
 
-	if (!arguments->target) {
+	if (is_named_here) {
 		rc = default_target(path, sizeof(path), arguments, err);
 		arguments->target = path;
 	}
 	if (rc == 0)
 		rc = is_part(arguments) ? pack_part(arguments, err) : pack(arguments, err);
 	arguments->target = NULL;
+	if (rc == 0 && is_named_here)
+		tell_name(path);
 	return rc;
 }
 

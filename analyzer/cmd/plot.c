@@ -292,13 +292,13 @@ static int find_range(struct options *options, const struct report *report, stru
 		occurrence_find(&options->occurrence, report->profile, options->range, err));
 }
 
-static int check_ranges(const struct chosen_techniques *chosen, const struct profile *profile,
-			struct err *err)
+static int find_ranges(struct chosen_techniques *chosen, const struct profile *profile,
+		       struct err *err)
 {
 	int rc = 0;
 
 	for (int i = 0; rc == 0 && i < TECHNIQUE_COUNT; i++)
-		rc = source_check_range(chosen->ranges[i], profile, err);
+		rc = source_find_range(&chosen->ranges[i], profile, err);
 	return wrong_argument(rc);
 }
 
@@ -417,7 +417,7 @@ static int plot_turn(struct options *options, bool is_time, struct err *err)
 	if (rc == 0 && is_time && options->range)
 		rc = find_range(options, report, err);
 	if (rc == 0)
-		rc = check_ranges(&options->chosen, report->profile, err);
+		rc = find_ranges(&options->chosen, report->profile, err);
 	if (rc == 0 && is_time && options->chosen.count)
 		rc = predict(options, report, err);
 	if (rc == 0)

@@ -3,6 +3,7 @@
 #include "cmd/selection.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <regex.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 
 #include "analysis/time/occurrence.h"
 #include "base/format.h"
+#include "base/names/kernel_labels.h"
 #include "base/ns.h"
 #include "cmd/usage.h"
 #include "roofline/duration.h"
@@ -398,14 +400,95 @@ static bool is_in_gap(const struct choice *choice)
 	return false;
 }
 
+/* ---- what there is instead ---- */
+
+/* "; its streams are 7, 13", as far as there is room. */
+static void add_to_list(char *list, size_t size, const char *title, const char *item)
+{
+	size_t used = strlen(list);
+
+	if (used + strlen(title) + strlen(item) + sizeof("; , , ...") > size) {
+		if (used < 3 || strcmp(list + used - 3, "...") != 0)
+			snprintf(list + used, size - used, ", ...");
+		return;
+	}
+	snprintf(list + used, size - used, "%s%s%s", *list ? ", " : "; ", *list ? "" : title, item);
+}
+
+/* One that an operation ran in, and no stream before it has its number. */
+static bool is_to_be_told(const struct profile *profile, const bool *is_used, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (is_used[i] && profile->streams[i].stream == profile->streams[index].stream)
+			return false;
+	return is_used[index];
+}
+
+static void list_streams(const struct profile *profile, char *list, size_t size)
+{
+	bool *is_used = calloc(profile->stream_count + 1, sizeof(*is_used));
+
+	for (size_t i = 0; is_used && i < profile->op_count; i++)
+		is_used[profile->ops[i].stream] = true;
+	for (size_t i = 0; is_used && i < profile->stream_count; i++) {
+		char number[16];
+
+		snprintf(number, sizeof(number), "%" PRIu32, profile->streams[i].stream);
+		if (is_to_be_told(profile, is_used, i))
+			add_to_list(list, size, "its streams are ", number);
+	}
+	free(is_used);
+}
+
+static void list_ranks(const struct profile *profile, char *list, size_t size)
+{
+	for (size_t i = 0; i < profile->process_count; i++) {
+		char number[24];
+
+		snprintf(number, sizeof(number), "%" PRId64, profile->processes[i].rank);
+		if (profile->processes[i].rank >= 0)
+			add_to_list(list, size, "its ranks are ", number);
+	}
+	if (!*list)
+		add_to_list(list, size, "none of its processes tells a rank", "");
+}
+
+static void list_kernels(const struct profile *profile, char *list, size_t size)
+{
+	for (size_t i = 0; i < profile->kernel_name_count; i++)
+		add_to_list(list, size, "its kernels are ",
+			    kernel_label(profile->kernel_labels, profile->kernel_names[i],
+					 kernel_label_within(NAME_WIDTH)));
+	if (!*list)
+		add_to_list(list, size, "it has no kernel", "");
+}
+
+/* Of one choice that leaves nothing: of several each may have left something. */
+static void list_what_there_is(const struct selection *selection, const struct profile *profile,
+			       char *list, size_t size)
+{
+	int count = !!selection->stream + !!selection->rank + !!selection->kernels;
+
+	list[0] = '\0';
+	if (count != 1)
+		return;
+	if (selection->stream)
+		list_streams(profile, list, size);
+	else if (selection->rank)
+		list_ranks(profile, list, size);
+	else
+		list_kernels(profile, list, size);
+}
+
 static int fail_empty(const struct selection *selection, const struct profile *profile,
 		      struct err *err)
 {
-	char asked[512];
+	char asked[512], there[512];
 
 	describe(selection, asked, sizeof(asked));
-	return err_set(err, -EDOM, "%s: none of its %s operations is left by %s", profile->path,
-		       format_count(profile->op_count).text, asked);
+	list_what_there_is(selection, profile, there, sizeof(there));
+	return err_set(err, -EDOM, "%s: none of its %s operations is left by %s%s", profile->path,
+		       format_count(profile->op_count).text, asked, there);
 }
 
 static int reduce(struct choice *choice, struct profile *profile, struct profile_part *part,

@@ -3,6 +3,7 @@
 
 #include "advice/advice.h"
 #include "analysis/compare/comparison.h"
+#include "analysis/time/occurrence.h"
 #include "base/format.h"
 #include "base/paths.h"
 #include "cmd/commands.h"
@@ -108,20 +109,15 @@ static void list_ranges(char *list, size_t size, const struct profile *profile)
 static const char *hint_for(const char *range)
 {
 	return strchr(range, ':')
-		       ? " (a whole name is meant here; for the advice of one occurrence: "
+		       ? " (all occurrences are meant here; for the advice of one occurrence: "
 			 "rooflinectl report --section advice --range NAME:N)"
 		       : "";
 }
 
-int source_check_range(const char *range, const struct profile *profile, struct err *err)
+static int refuse_range(const char *range, const struct profile *profile, struct err *err)
 {
 	char name[NAME_SIZE], list[NAME_SIZE + 512];
 
-	if (!range)
-		return 0;
-	for (size_t i = 0; i < profile->range_count; i++)
-		if (!strcmp(profile->ranges[i].name, range))
-			return 0;
 	format_text(name, sizeof(name), range, NAME_WIDTH);
 	list_ranges(list, sizeof(list), profile);
 	if (!*list)
@@ -131,12 +127,27 @@ int source_check_range(const char *range, const struct profile *profile, struct 
 		       hint_for(range), list);
 }
 
-static int check_ranges(const struct source *source, const struct profile *profile, struct err *err)
+int source_find_range(const char **range, const struct profile *profile, struct err *err)
 {
-	int rc = source_check_range(source->range, profile, err);
+	const char *found;
+	int rc;
+
+	if (!*range)
+		return 0;
+	rc = occurrence_range(&found, profile, *range, err);
+	if (rc == 0 && !found)
+		return refuse_range(*range, profile, err);
+	if (rc == 0)
+		*range = found;
+	return rc;
+}
+
+static int find_ranges(struct source *source, const struct profile *profile, struct err *err)
+{
+	int rc = source_find_range(&source->range, profile, err);
 
 	for (size_t i = 0; rc == 0 && i < source->range_count; i++)
-		rc = source_check_range(source->ranges[i], profile, err);
+		rc = source_find_range(&source->ranges[i], profile, err);
 	return rc;
 }
 
@@ -324,7 +335,7 @@ static void warn_of_missing(const char *command, const struct profile *profile)
 	sentences_free(&warnings);
 }
 
-static int answer_with(const struct source *source, const char *command,
+static int answer_with(struct source *source, const char *command,
 		       int (*answer)(const void *, struct report *, struct err *),
 		       const void *arguments, struct report **report, struct err *err)
 {
@@ -332,13 +343,13 @@ static int answer_with(const struct source *source, const char *command,
 
 	if (rc < 0)
 		return source_exit_code(rc);
-	if (check_ranges(source, (*report)->profile, err) < 0)
+	if (find_ranges(source, (*report)->profile, err) < 0)
 		return EXIT_USAGE;
 	warn_of_missing(command, (*report)->profile);
 	return answer(arguments, *report, err) < 0 ? EXIT_FAILED : EXIT_OK;
 }
 
-int source_answer(const struct source *source, const char *command,
+int source_answer(struct source *source, const char *command,
 		  int (*answer)(const void *, struct report *, struct err *), const void *arguments)
 {
 	struct report *report = NULL;

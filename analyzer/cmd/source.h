@@ -23,7 +23,7 @@ struct source {
 	const char *ceilings_path; /* NULL: those that fit the GPU */
 	const char *range;	   /* NVTX range that predictions are for; NULL: none */
 	/* Others that the recording has to have, NULL among them. */
-	const char *const *ranges;
+	const char **ranges;
 	size_t range_count;
 	struct selection selection; /* the part of it that is asked for */
 };
@@ -57,13 +57,13 @@ int source_find_advice(struct advice **out, const struct report *report, const c
 /* Of what failed: -EDOM is an argument that does not fit the recording. */
 int source_exit_code(int rc);
 
-/* Whether the recording has that NVTX range; NULL: always.  Fails with -ENOENT, and err says which it has. */
-int source_check_range(const char *range, const struct profile *profile, struct err *err);
+/* The whole name of the recording's NVTX range that *range means; NULL stays.  Fails with -ENOENT, and err says which it has. */
+int source_find_range(const char **range, const struct profile *profile, struct err *err);
 
 /* All that a command does that may ask for a range and is named command ("rooflinectl advise"): loads the recording,
  * checks that it has the ranges, has answer told with the arguments, says on stderr what failed, and returns the exit
  * code.  answer returns a negative errno with err set where it fails. */
-int source_answer(const struct source *source, const char *command,
+int source_answer(struct source *source, const char *command,
 		  int (*answer)(const void *arguments, struct report *report, struct err *err),
 		  const void *arguments);
 

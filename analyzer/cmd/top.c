@@ -9,6 +9,7 @@
 #include "roofline/duration.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@
 struct top_arguments {
 	const char *target;
 	int64_t interval_ns;
-	bool is_once;
+	bool is_once, is_json;
 	size_t top; /* kernels; 0: as many as fit where it is shown */
 };
 
@@ -48,6 +49,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		if (arguments->top > BUSY_KERNELS_MOST)
 			arguments->top = BUSY_KERNELS_MOST;
 		return 0;
+	case 'f':
+		arguments->is_json = usage_is_json(state, argument);
+		return 0;
 	case KEY_ONCE:
 		arguments->is_once = true;
 		return 0;
@@ -68,6 +72,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 static const struct argp_option option_table[] = {
 	{"interval", 'i', "TIME", 0, "how often (1s)", 0},
 	OPTION_TOP("kernels with most time of the interval: 5 on a terminal, else none"),
+	{"format", 'f', "text|json", 0,
+	 "for people (the default), or an object a line for programs", 0},
 	{"once", KEY_ONCE, NULL, 0, "one line of one interval, for scripts", 0},
 	{0},
 };
@@ -125,6 +131,30 @@ static int show_kernels(struct busy_kernels *kernels, const char *folder, size_t
 	return count;
 }
 
+/* An object on a line of its own. */
+static int show_object(const struct live_figures *before, const struct live_figures *now,
+		       struct busy_kernels *kernels, const char *folder, size_t most)
+{
+	struct busy_kernel busy[BUSY_KERNELS_MOST];
+	int count = most ? busy_kernels_read(kernels, folder, busy, most) : 0;
+	json_t *list = json_array(), *object = live_object(before, now);
+	int rc = count < 0 ? count : object && list ? 0 : -ENOMEM;
+
+	for (int i = 0; rc == 0 && i < count; i++)
+		rc = json_array_append_new(list,
+					   json_pack("{s:s, s:I, s:I}", "name", busy[i].label,
+						     "time_ns", (json_int_t)busy[i].time_ns,
+						     "count", (json_int_t)busy[i].launch_count));
+	if (rc == 0 && most)
+		rc = json_object_set(object, "kernels", list);
+	if (rc == 0)
+		rc = json_dumpf(object, stdout, JSON_COMPACT);
+	putchar('\n');
+	json_decref(list);
+	json_decref(object);
+	return rc < 0 ? rc : count;
+}
+
 static int show(const struct top_arguments *arguments, const char *folder, bool has_terminal,
 		struct busy_kernels *kernels, struct err *err)
 {
@@ -142,8 +172,12 @@ static int show(const struct top_arguments *arguments, const char *folder, bool 
 		if (rc < 0)
 			break;
 		live_line_format(text, sizeof(text), &before, &now);
-		printf(has_terminal ? "\r\033[K%s" : "%s\n", text);
-		shown = most ? show_kernels(kernels, folder, most, has_terminal) : 0;
+		if (arguments->is_json) {
+			shown = show_object(&before, &now, kernels, folder, most);
+		} else {
+			printf(has_terminal ? "\r\033[K%s" : "%s\n", text);
+			shown = most ? show_kernels(kernels, folder, most, has_terminal) : 0;
+		}
 		fflush(stdout);
 		if (shown < 0)
 			rc = err_set(err, shown, "out of memory");
@@ -175,7 +209,7 @@ int cmd_top(int argc, char **argv)
 	if (rc == 0 && !kernels)
 		rc = err_set(&err, -ENOMEM, "out of memory");
 	if (rc == 0) {
-		has_terminal = !arguments.is_once && terminal_open(&before);
+		has_terminal = !arguments.is_once && !arguments.is_json && terminal_open(&before);
 		rc = show(&arguments, target.one ? target.one->path : target.folder, has_terminal,
 			  kernels, &err);
 		if (has_terminal)

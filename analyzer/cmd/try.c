@@ -93,7 +93,8 @@ static int measure(struct attempt *attempt, const struct try_options *options, s
 
 static int tell(struct attempt *attempt, const struct try_options *options, struct err *err)
 {
-	const struct output_options output = {.color = is_color_wanted(stdout)};
+	const struct output_options output = {.color = is_color_wanted(stdout),
+					      .width = terminal_width(stdout)};
 
 	if (options->is_kept && is_keepable(&attempt->trial))
 		attempt->trial.keep = attempt->keep;

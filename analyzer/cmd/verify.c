@@ -1,5 +1,6 @@
 /* verify.c - rooflinectl verify: the speedup that was measured against the one that was predicted. */
 #include "cmd/commands.h"
+#include "analysis/time/occurrence.h"
 #include "cmd/progress.h"
 #include "cmd/report_ceilings.h"
 #include "cmd/source.h"
@@ -120,8 +121,23 @@ static const struct argp parser = {
 	       "folders of several that repeat it: then the one with the median time is compared.",
 };
 
-static int load(struct verification *verification, const struct verify_arguments *arguments,
-		struct err *err)
+/* The whole name that is meant, of the first that has it: comparing tells where the other lacks it. */
+static int find_range(struct verify_arguments *arguments, const struct verification *verification,
+		      struct err *err)
+{
+	const struct profile *const profiles[] = {verification->before->profile,
+						  verification->after->profile};
+	const char *found = NULL;
+	int rc = 0;
+
+	for (int i = 0; arguments->range && i < 2 && rc == 0 && !found; i++)
+		rc = occurrence_range(&found, profiles[i], arguments->range, err);
+	if (found)
+		arguments->range = found;
+	return rc;
+}
+
+static int load(struct verification *verification, struct err *err)
 {
 	struct progress progress;
 	int rc;
@@ -131,13 +147,18 @@ static int load(struct verification *verification, const struct verify_arguments
 	if (rc == 0)
 		rc = report_build(&verification->after, verification->after_side.path, err);
 	progress_end(&progress);
-	if (rc == 0)
-		rc = report_choose_ceilings(verification->before, arguments->ceilings_path, WHO,
-					    err);
+	return rc == -ENOENT ? -EIO : rc; /* no file; -ENOENT is of a name */
+}
+
+static int find_prediction(struct verification *verification,
+			   const struct verify_arguments *arguments, struct err *err)
+{
+	int rc = report_choose_ceilings(verification->before, arguments->ceilings_path, WHO, err);
+
 	if (rc == 0)
 		rc = source_find_advice(&verification->advice, verification->before,
 					arguments->range, err);
-	return rc;
+	return rc == -ENOENT ? -EIO : rc;
 }
 
 /* ---- the prediction ---- */
@@ -298,16 +319,20 @@ static bool is_gate_met(const struct comparison *comparison, bool is_forced)
 	return false;
 }
 
-/* Which code a failure below has: -ENOENT is a name that the user gave and no recording has. */
-static int fail(int rc, const struct err *err)
+/* Which code a failure has: -ENOENT is a name that the user gave and no recording has, -ENODATA a recording that can be read
+ * and has nothing to compare, for which a gate stays closed. */
+static int fail(int rc, const struct verify_arguments *arguments, const struct err *err)
 {
-	fprintf(stderr, "rooflinectl verify: %s\n", err->text);
-	return rc == -ENOENT ? EXIT_USAGE : EXIT_FAILED;
+	bool is_closed = arguments->is_gated && rc == -ENODATA;
+
+	fprintf(stderr, "rooflinectl verify: %s%s\n", is_closed ? "gate not met: " : "", err->text);
+	return is_closed ? EXIT_GATE : rc == -ENOENT ? EXIT_USAGE : EXIT_FAILED;
 }
 
-static int verify(struct verification *verification, const struct verify_arguments *arguments)
+static int verify(struct verification *verification, struct verify_arguments *arguments)
 {
-	struct output_options options = {.color = is_color_wanted(stdout)};
+	struct output_options options = {.color = is_color_wanted(stdout),
+					 .width = terminal_width(stdout)};
 	struct err err = {""};
 	const struct comparison *comparison;
 	int rc = verify_side_choose(&verification->before_side, arguments->before, arguments->range,
@@ -317,12 +342,14 @@ static int verify(struct verification *verification, const struct verify_argumen
 		rc = verify_side_choose(&verification->after_side, arguments->after,
 					arguments->range, &err);
 	if (rc < 0)
-		return fail(rc, &err);
-	rc = load(verification, arguments, &err);
-	if (rc < 0) {
-		(void)fail(rc, &err);
-		return EXIT_FAILED;
-	}
+		return fail(rc, arguments, &err);
+	rc = load(verification, &err);
+	if (rc == 0)
+		rc = find_range(arguments, verification, &err);
+	if (rc == 0)
+		rc = find_prediction(verification, arguments, &err);
+	if (rc < 0)
+		return fail(rc, arguments, &err);
 	rc = comparison_make(&verification->comparison, verification->before->profile,
 			     verification->after->profile, arguments->range, &err);
 	if (rc == 0)
@@ -342,11 +369,11 @@ static int verify(struct verification *verification, const struct verify_argumen
 			      verification->after->profile) < 0)
 		rc = err_set(&err, -ENOMEM, "out of memory");
 	if (rc < 0)
-		return fail(rc, &err);
+		return fail(rc, arguments, &err);
 	comparison = verification->comparison;
 	rc = arguments->write(comparison, stdout, &options, &err);
 	if (rc < 0)
-		return fail(rc, &err);
+		return fail(rc, arguments, &err);
 	return arguments->is_gated && !is_gate_met(comparison, arguments->is_forced) ? EXIT_GATE
 										     : EXIT_OK;
 }

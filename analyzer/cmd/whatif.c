@@ -89,7 +89,8 @@ static const struct argp parser = {
 static int predict(const void *context, struct report *report, struct err *err)
 {
 	const struct whatif_arguments *arguments = context;
-	struct output_options options = {.color = is_color_wanted(stdout)};
+	struct output_options options = {.color = is_color_wanted(stdout),
+					 .width = terminal_width(stdout)};
 	struct progress progress;
 	struct scenario scenario;
 	int rc;
@@ -102,7 +103,8 @@ static int predict(const void *context, struct report *report, struct err *err)
 
 static int list(void)
 {
-	const struct output_options options = {.color = is_color_wanted(stdout)};
+	const struct output_options options = {.color = is_color_wanted(stdout),
+					       .width = terminal_width(stdout)};
 	struct err err = {""};
 
 	if (whatif_write_list(stdout, &options, &err) == 0)

@@ -8,7 +8,9 @@
 #include "cmd/usage.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -42,6 +44,53 @@ static void list_workloads(void)
 		printf("  %-21s %-3s %s%s\n", row->name, row->id, row->summary,
 		       row->control ? " (control)" : "");
 	}
+}
+
+static json_t *describe_workload(const struct workload *row)
+{
+	return json_pack("{s:s, s:s, s:s, s:b, s:s}", "name", row->name, "id", row->id, "technique",
+			 row->technique, "is_control", row->control, "summary", row->summary);
+}
+
+static int list_as_json(void)
+{
+	json_t *list = json_array(),
+	       *object = json_pack("{s:i, s:o}", "schema", 1, "workloads", list);
+	int rc = object ? 0 : -1;
+
+	for (size_t i = 0; rc == 0 && i < workload_count; i++)
+		rc = json_array_append_new(list, describe_workload(&workloads[i]));
+	if (rc == 0)
+		rc = json_dumpf(object, stdout, JSON_INDENT(2));
+	putchar('\n');
+	json_decref(object);
+	return rc;
+}
+
+/* No row has a quote in it. */
+static void list_as_csv(void)
+{
+	puts("name,id,technique,is_control,summary");
+	for (size_t i = 0; i < workload_count; i++)
+		printf("%s,%s,\"%s\",%d,\"%s\"\n", workloads[i].name, workloads[i].id,
+		       workloads[i].technique, workloads[i].control, workloads[i].summary);
+}
+
+static int list_in(enum usage_format format)
+{
+	int rc = 0;
+
+	if (format == USAGE_FORMAT_json)
+		rc = list_as_json();
+	else if (format == USAGE_FORMAT_csv)
+		list_as_csv();
+	else
+		list_workloads();
+	if (rc < 0 || fflush(stdout) || ferror(stdout)) {
+		fputs("rooflinectl workloads: the list could not be written\n", stderr);
+		return EXIT_FAILED;
+	}
+	return EXIT_OK;
 }
 
 static const struct workload *find_workload(const char *name)
@@ -133,23 +182,38 @@ static int start_workload(const struct workload *workload, char **argv)
 
 static const struct argp_option options[] = {
 	{"list", 'l', NULL, 0, "list the workloads by technique (also when no NAME is given)", 0},
+	OPTION_FORMAT("of that list: for people (the default), or for programs"),
 	{0},
+};
+
+struct chosen {
+	int name_index; /* 0: none */
+	enum usage_format format;
+	bool has_format;
 };
 
 /* Stops at NAME: what follows belongs to the workload. */
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
-	int *name_index = state->input;
+	struct chosen *chosen = state->input;
 
-	(void)text;
 	switch (key) {
 	case ARGP_KEY_INIT:
 		usage_init(state);
 		return 0;
 	case 'l':
 		return 0;
+	case 'f':
+		chosen->format = usage_format(state, text);
+		chosen->has_format = true;
+		return 0;
 	case ARGP_KEY_ARG:
-		*name_index = state->next - 1;
+		if (chosen->has_format)
+			usage_fail(state,
+				   "--format is of the list; a workload takes --json: "
+				   "rooflinectl workloads %s --json",
+				   text);
+		chosen->name_index = state->next - 1;
 		state->next = state->argc;
 		return 0;
 	}
@@ -170,16 +234,14 @@ int cmd_workloads(int argc, char **argv)
 		NULL,
 	};
 	const struct workload *workload;
-	int name_index = 0;
+	struct chosen chosen = {.format = USAGE_FORMAT_text};
 
-	if (usage_parse(&parser, argc, argv, ARGP_IN_ORDER, &name_index))
+	if (usage_parse(&parser, argc, argv, ARGP_IN_ORDER, &chosen))
 		return EXIT_USAGE;
-	if (!name_index) {
-		list_workloads();
-		return EXIT_OK;
-	}
-	workload = find_workload(argv[name_index]);
+	if (!chosen.name_index)
+		return list_in(chosen.format);
+	workload = find_workload(argv[chosen.name_index]);
 	if (!workload)
-		return complain_unknown(argv[name_index]);
-	return start_workload(workload, argv + name_index);
+		return complain_unknown(argv[chosen.name_index]);
+	return start_workload(workload, argv + chosen.name_index);
 }

@@ -8,6 +8,7 @@
 #include "output/outputs.h"
 
 #define PAGE_WIDTH 80
+#define PAGE_WIDTH_LEAST 30 /* of a terminal, however narrow it is */
 #define PAGE_WIDTH_MOST 200 /* of a terminal: longer lines are hard to read */
 #define PAGE_TOP 10	    /* rows of a list unless --top says otherwise */
 
@@ -20,13 +21,22 @@ struct page {
 	bool is_begun;		/* something was printed: sections keep a blank line between them */
 	size_t title_count;
 	bool has_failed; /* memory ran out for something of it */
+	FILE *screen; /* narrower than PAGE_WIDTH: where it goes when it is complete; else NULL */
+	char *kept;   /* what goes there */
+	size_t kept_size;
 };
 
+/* Before anything is put on a page: lays out for the terminal that options->width says. */
+void page_begin(struct page *page);
+
 /* Whether all of it was written.  Fails with -ENOMEM or -EIO; what: "the report". */
-int page_finish(const struct page *page, const char *what, struct err *err);
+int page_finish(struct page *page, const char *what, struct err *err);
 
 /* Columns of a line: PAGE_WIDTH, or more on a wider terminal. */
 size_t page_width(const struct page *page);
+
+/* The same on a narrower terminal than PAGE_WIDTH: what is not a table is laid out for this. */
+size_t page_columns(const struct page *page);
 
 /* "Kernels", bold where color is wanted, and gray text behind it unless note is NULL. */
 void page_title(struct page *page, const char *title, const char *note);
@@ -38,7 +48,7 @@ void page_list_title(struct page *page, const char *title, const char *note, siz
 /* Column heads, gray. */
 void page_heads(struct page *page, const char *heads);
 
-/* label, then text wrapped at PAGE_WIDTH; lines after the first are indented by indent columns. */
+/* label, then text wrapped at page_columns(); lines after the first are indented by indent columns. */
 void page_wrap(struct page *page, const char *label, const char *text, size_t indent);
 
 /* text as it is, but for what a terminal must not get.  NULL: there was no memory for it. */

@@ -1,8 +1,10 @@
+#define _GNU_SOURCE /* asprintf */
 #include "output/page.h"
 
 #include "base/paths.h"
 #include "base/shell.h"
 #include "output/limit_text.h"
+#include "output/narrow.h"
 #include "output/sections/verdict.h"
 
 #include <errno.h>
@@ -52,6 +54,48 @@ size_t page_width(const struct page *page)
 	size_t width = page->options->width;
 
 	return width < PAGE_WIDTH ? PAGE_WIDTH : width < PAGE_WIDTH_MOST ? width : PAGE_WIDTH_MOST;
+}
+
+static bool is_narrow(const struct output_options *options)
+{
+	return options->width && options->width < PAGE_WIDTH && !options->wide;
+}
+
+size_t page_columns(const struct page *page)
+{
+	size_t width = page->options->width;
+
+	if (!is_narrow(page->options))
+		return page_width(page);
+	return width < PAGE_WIDTH_LEAST ? PAGE_WIDTH_LEAST : width;
+}
+
+void page_begin(struct page *page)
+{
+	FILE *kept;
+
+	if (!is_narrow(page->options))
+		return;
+	kept = open_memstream(&page->kept, &page->kept_size);
+	page->has_failed |= !kept;
+	if (!kept)
+		return;
+	page->screen = page->out;
+	page->out = kept;
+}
+
+/* Of what was kept: on the screen. */
+static void put_kept(struct page *page)
+{
+	if (!page->screen)
+		return;
+	if (fclose(page->out) || !page->kept)
+		page->has_failed = true;
+	else
+		narrow_put(page->screen, page->kept, page->kept_size, page_columns(page));
+	free(page->kept);
+	page->out = page->screen;
+	page->screen = NULL;
 }
 
 void page_title(struct page *page, const char *title, const char *note)
@@ -122,7 +166,7 @@ void page_wrap(struct page *page, const char *label, const char *text, size_t in
 		size_t word = word_length(text);
 
 		if (column > line_start &&
-		    column + 1 + count_columns(text, word) > page_width(page)) {
+		    column + 1 + count_columns(text, word) > page_columns(page)) {
 			fprintf(page->out, "\n%*s", (int)indent, "");
 			column = line_start = indent;
 		} else if (column > line_start) {
@@ -146,13 +190,19 @@ void page_put(struct page *page, const char *text)
 
 void page_line(struct page *page, const char *label, const char *text)
 {
-	fputs(label, page->out);
+	const char *last = strrchr(label, '\n'); /* of the label's lines the one with the text */
+
+	fprintf(page->out, "%.*s", last ? (int)(last + 1 - label) : 0, label);
+	if (page->screen)
+		fputc(NARROW_KEEP, page->out);
+	fputs(last ? last + 1 : label, page->out);
 	page_put(page, text);
 	fputc('\n', page->out);
 }
 
-int page_finish(const struct page *page, const char *what, struct err *err)
+int page_finish(struct page *page, const char *what, struct err *err)
 {
+	put_kept(page);
 	if (page->has_failed)
 		return err_set(err, -ENOMEM, "out of memory for %s", what);
 	if (fflush(page->out) || ferror(page->out))
@@ -213,7 +263,11 @@ void page_kernel(struct page *page, const char *name, size_t width)
 
 void page_kernel_line(struct page *page, const char *name)
 {
-	const char *shown = page->options->wide ? name : label_of(page, name, PAGE_WIDTH - 2);
+	const char *shown =
+		page->options->wide
+			? name
+			: label_of(page, name,
+				   (page->screen ? page_columns(page) : PAGE_WIDTH) - 2);
 
 	fputs("  ", page->out);
 	(void)put_text(page, shown, strlen(shown));
@@ -261,7 +315,8 @@ void page_describe_op(const struct page *page, const struct profile_op *op, char
 
 void page_share(struct page *page, const char *label, int64_t part_ns, int64_t wall_ns)
 {
-	fprintf(page->out, "  %-25s %9s %7s", label, format_ns((double)part_ns).text,
+	fprintf(page->out, "  %-*s %9s %7s", page->screen ? 19 : 25, label,
+		format_ns((double)part_ns).text,
 		format_percent((double)part_ns, (double)wall_ns).text);
 	page_bar(page, part_ns, wall_ns, PAGE_WIDTH - 47);
 }
@@ -295,14 +350,13 @@ static void put_section(struct page *page, const struct section *section)
 static void put_page_command(struct page *page)
 {
 	const char *options = page->report->part.options;
-	char *path = shell_word(path_named(page->report->profile->path));
+	char *path = shell_word(path_named(page->report->profile->path)), *command = NULL;
 
-	if (!path)
-		page->has_failed = true;
-	else
-		fprintf(page->out,
-			"\nAs a page for a browser:\n  rooflinectl report %s%s --html FILE\n",
-			options ? options : "", path);
+	if (!path || asprintf(&command, "rooflinectl report %s%s --html FILE",
+			      options ? options : "", path) < 0)
+		command = NULL;
+	page_line(page, "\nAs a page for a browser:\n  ", command);
+	free(command);
 	free(path);
 }
 
@@ -321,6 +375,7 @@ int output_text_begin(const struct report *report, FILE *out, const struct outpu
 {
 	struct page page = page_of(report, out, options);
 
+	page_begin(&page);
 	put_selection(&page);
 	put_section(&page, &section_devices);
 	verdict_print_limit(&page);
@@ -332,6 +387,7 @@ int output_text(const struct report *report, FILE *out, const struct output_opti
 {
 	struct page page = page_of(report, out, options);
 
+	page_begin(&page);
 	if (!options->is_begun)
 		put_selection(&page);
 	for (size_t i = 0; sections[i]; i++)

@@ -18,6 +18,7 @@ struct compare_page {
 	struct page page;
 	const struct sides *sides;
 	size_t label_width;
+	bool is_folded; /* figures stand below what they are of */
 };
 
 struct side_letter side_letter(size_t side)
@@ -96,6 +97,8 @@ static void put_figures(struct compare_page *page, const char *label, const stru
 
 	fputs("  ", page->page.out);
 	page_text(&page->page, label, page->label_width);
+	if (page->is_folded)
+		fprintf(page->page.out, "\n  ");
 	for (size_t i = 0; i < page->sides->count && used < sizeof(line) - 64; i++) {
 		used += (size_t)snprintf(line + used, sizeof(line) - used, "%*s", FIGURE_WIDTH,
 					 figure_at(page->sides, row, i).text);
@@ -111,7 +114,8 @@ static void put_figures(struct compare_page *page, const char *label, const stru
 static void put_heads(struct compare_page *page)
 {
 	char heads[256];
-	int used = snprintf(heads, sizeof(heads), "  %*s", (int)page->label_width, "");
+	int used = snprintf(heads, sizeof(heads), "  %*s",
+			    page->is_folded ? 0 : (int)page->label_width, "");
 
 	for (size_t i = 0; i < page->sides->count && used < (int)sizeof(heads) - 32; i++)
 		used += snprintf(heads + used, sizeof(heads) - (size_t)used, i ? "%*s%*s" : "%*s",
@@ -439,22 +443,23 @@ int compare_write_text(const struct sides *sides, FILE *out, const struct output
 
 	if (!labels)
 		return err_set(err, -ENOMEM, "out of memory for the comparison");
-	width = page_width(&page.page) - 2;
-	page.label_width = width > figures + LEAST_LABEL ? width - figures : LEAST_LABEL;
+	page_begin(&page.page);
+	width = page_columns(&page.page) - 2;
+	page.is_folded = page.page.screen && width < figures + LEAST_LABEL;
+	page.label_width = page.is_folded		   ? width
+			   : width > figures + LEAST_LABEL ? width - figures
+							   : LEAST_LABEL;
 	page_title(&page.page, "Compared", "with the first, as recorded");
 	for (size_t i = 0; i < sides->count; i++)
 		put_side(&page, i);
 	if (has_change(sides))
 		put_legend(&page);
 	if (!has_change(sides))
-		fprintf(out, "\nNo difference in %s figures.\n",
+		fprintf(page.page.out, "\nNo difference in %s figures.\n",
 			format_count(sides->row_count).text);
 	else
 		for (size_t i = 0; i < sides->row_count; i = end_of_group(sides, i))
 			put_group(&page, i, end_of_group(sides, i));
 	kernel_labels_free(labels);
-	if (fflush(out) || ferror(out))
-		return err_set(err, -EIO, "the comparison could not be written: %s",
-			       strerror(errno));
-	return 0;
+	return page_finish(&page.page, "the comparison", err);
 }

@@ -257,6 +257,7 @@ int overview_write_text(const struct overview *overview, FILE *out,
 	struct page page = {.out = out, .options = options, .kernel_labels = labels};
 	int rc = labels ? 0 : -ENOMEM;
 
+	page_begin(&page);
 	(void)table;
 	put_job(&page, overview);
 	if (rc == 0)
@@ -267,7 +268,6 @@ int overview_write_text(const struct overview *overview, FILE *out,
 		put_gaps(&page, overview);
 	}
 	kernel_labels_free(labels);
-	if (rc < 0)
-		return err_set(err, -ENOMEM, "out of memory for the summary");
+	page.has_failed |= rc < 0;
 	return page_finish(&page, "the summary", err);
 }

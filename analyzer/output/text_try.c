@@ -364,6 +364,7 @@ int try_write_text(const struct trial *trial, FILE *out, const struct output_opt
 {
 	struct page page = {.out = out, .options = options};
 
+	page_begin(&page);
 	put_times(&page, trial);
 	put_results(&page, trial);
 	put_reach(&page, trial);

@@ -246,6 +246,7 @@ int verify_write_text(const struct comparison *comparison, FILE *out,
 {
 	struct page page = {.out = out, .options = options};
 
+	page_begin(&page);
 	put_what(&page, comparison);
 	put_run(&page, comparison);
 	put_steady(&page, comparison);

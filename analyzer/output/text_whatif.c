@@ -209,6 +209,7 @@ int whatif_write_list(FILE *out, const struct output_options *options, struct er
 {
 	struct page page = {.out = out, .options = options};
 
+	page_begin(&page);
 	page_title(&page, "Techniques", "what each changes in a replay");
 	for (int i = 0; i < TECHNIQUE_COUNT; i++)
 		put_technique(&page, techniques[i]);
@@ -220,6 +221,7 @@ int whatif_write_text(const struct scenario *scenario, FILE *out,
 {
 	struct page page = {.out = out, .options = options};
 
+	page_begin(&page);
 	put_whole(&page, scenario);
 	page_title(&page, "Techniques", "in the order in which they are applied");
 	for (size_t i = 0; i < scenario->part_count; i++)

@@ -194,7 +194,7 @@ Next
 @test "wrong arguments" {
 	refused 2 "has no NVTX range 'nosuch'; it has: prepare, naive, warm-up" \
 		"$recordings/graph_chain.naive" --range nosuch
-	refused 2 "has no NVTX range 'iteration:7' (a whole name is meant here; for the advice of one occurrence: rooflinectl report --section advice --range NAME:N); it has: " \
+	refused 2 "has no NVTX range 'iteration:7' (all occurrences are meant here; for the advice of one occurrence: rooflinectl report --section advice --range NAME:N); it has: " \
 		"$recordings/graph_chain.naive" --range iteration:7
 	unpacked graph_chain.naive without
 	rm without/*/markers.csv

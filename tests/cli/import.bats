@@ -376,7 +376,7 @@ assert lost["devices"][0]["wall_ns"] == whole["devices"][0]["wall_ns"]'
 		done
 	done
 	sed '1s/Kernel_Name/Other/' "$here/4711_kernel_trace.csv" >7_kernel_trace.csv
-	refused "7_kernel_trace.csv: no column Kernel_Name, Direction, Function or Agent_Type" 7_kernel_trace.csv
+	refused "7_kernel_trace.csv: no column Kernel_Name, Direction, Function, Operation or Agent_Type" 7_kernel_trace.csv
 }
 
 @test "of GPUs that are not NVIDIA's nothing tells to measure ceilings, to sample, to count or to record" {
@@ -398,4 +398,108 @@ assert lost["devices"][0]["wall_ns"] == whole["devices"][0]["wall_ns"]'
 	done
 	"$ROOFLINECTL" report "$made/kineto" >told
 	grep -q -- '--sample' told
+}
+
+# Until 2023 a number, 52510517; real files of 2024 to 2026 have text.
+@test "the driver's version of Nsight Systems is read as text, and as the number that it once was" {
+	for version in 580.95.05 52510517; do
+		cp "$made/nsys.sqlite" driver.sqlite
+		python3 - "$version" <<-'END'
+			import sqlite3, sys
+			file = sqlite3.connect("driver.sqlite")
+			file.execute("CREATE TABLE IF NOT EXISTS TARGET_INFO_SYSTEM_ENV (name TEXT, value TEXT)")
+			file.execute("INSERT INTO TARGET_INFO_SYSTEM_ENV (name, value) VALUES ('NvDriverVersion', ?)", sys.argv[1:])
+			file.commit()
+		END
+		"$ROOFLINECTL" import driver.sqlite -o "driver $version"
+	done
+	grep -qx 'driver_name,580.95.05' "driver 580.95.05"/*/process.csv
+	grep -qx 'driver_name,525.105.17' "driver 52510517"/*/process.csv
+}
+
+@test "calls of Python functions are left out, which is told, and no loss" {
+	with_events 'trace["traceEvents"] += [{"ph": "X", "cat": "python_function", "name": "f", "pid": 7, "tid": 7, "ts": 5, "dur": 1}] * 9'
+	"$ROOFLINECTL" import changed.json -o python
+	run -0 "$ROOFLINECTL" report python
+	[[ "$output" == *"Lost: nothing"* ]]
+	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *"calls of Python functions are left out"* ]]
+}
+
+# AMD's numbers count processors too, so that kernels are on device 2 of a list that has device 0 alone.
+@test "a GPU that a file does not describe is like those that it does, where these are alike, and no loss" {
+	with_events 'trace["deviceProperties"] = [{**trace["deviceProperties"][0], "id": i} for i in (0, 1)]
+[e["args"].update(device=2) for e in trace["traceEvents"] if "device" in e.get("args", {})]'
+	"$ROOFLINECTL" import changed.json -o alike
+	run -0 "$ROOFLINECTL" report alike
+	[[ "$output" == *"Lost: nothing"* ]]
+	[[ "$output" == *"GPU 0  NVIDIA H200"* ]]
+	python3 - <<-'END'
+		import json
+		trace = json.load(open("changed.json"))
+		trace["deviceProperties"][1]["name"] = "another"
+		json.dump(trace, open("changed.json", "w"))
+	END
+	"$ROOFLINECTL" import changed.json -o unlike
+	run -0 "$ROOFLINECTL" report unlike
+	[[ "$output" == *"Lost: nothing"* ]]
+	[[ "$output" == *"GPU 0  unknown GPU"* ]]
+}
+
+@test "what rocpd convert writes of rocprofv3's database is read as what rocprofv3 writes itself" {
+	local here="$root/tests/recordings/foreign/rocprofv3"
+	for table in kernel memory_copy hip_api; do
+		sed -e '1s/^/"Guid",/' -e '2,$s/^/"0000-1",/' -e '1s/LDS_/Lds_/; 1s/VGPR_/Vgpr_/g; 1s/SGPR_/Sgpr_/' \
+			"$here/4711_${table}_trace.csv" >4711_${table}_trace.csv
+	done
+	"$ROOFLINECTL" import 4711_{kernel,memory_copy,hip_api}_trace.csv -o converted
+	"$ROOFLINECTL" import "$here"/4711_{kernel,memory_copy,hip_api}_trace.csv -o written
+	for table in kernels copies api signatures; do
+		diff converted/*/$table.csv written/*/$table.csv
+	done
+}
+
+@test "tables of rocprofv3 about allocations may be given with the others" {
+	cp "$root"/tests/recordings/foreign/rocprofv3/4711_*.csv .
+	echo '"Kind","Operation","Agent_Id","Allocation_Size","Address","Correlation_Id","Start_Timestamp","End_Timestamp"
+"MEMORY_ALLOCATION","MEMORY_ALLOCATION_ALLOCATE","Agent 0",1024,"0x00007ffb26354000",1,5,9' >4711_memory_allocation_trace.csv
+	"$ROOFLINECTL" import 4711_*.csv -o amd
+	[ "$(ls amd)" = imported.4711 ]
+	run -0 "$ROOFLINECTL" report amd --section losses
+	[[ "$output" == *"2 unimported"* ]]
+}
+
+@test "rocprofv3's JSON and database say what of it can be imported, and a folder that its files can" {
+	echo '{"rocprofiler-sdk-tool":[{"metadata":{}}]}' >results.json
+	refused "results.json: of rocprofv3 no JSON is read; import what it writes with --output-format csv" results.json
+	python3 -c '
+import sqlite3
+file = sqlite3.connect("results.db")
+file.execute("CREATE TABLE rocpd_metadata_0001 (id INTEGER)")
+file.commit()'
+	refused "results.db: databases of rocprofv3 are not read; run rocpd convert --output-format csv -i results.db and import what that writes" results.db
+	mkdir "my traces"
+	refused "my traces: a folder; give the files in it, such as 'my traces'/*.json, or where it is a recording of rooflinectl, read it with: rooflinectl report 'my traces'" "my traces"
+}
+
+# As --page details prints them: rows of metrics end before the columns of rules, with a comma.
+@test "rows of Nsight Compute without the columns of its rules are read; a page without metrics says how to count them" {
+	cat >counted.csv <<-'END'
+		"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","Section Name","Metric Name","Metric Unit","Metric Value","Rule Name","Rule Type","Rule Description"
+	END
+	row='"0","7","app","here","k","1","7","(32, 1, 1)","(2, 1, 1)","0","9.0","Command line profiler metrics","%s","%s","%s",\n'
+	printf "$row" dram__bytes_read.sum Mbyte 2.00 dram__bytes_write.sum Mbyte 1.00 >>counted.csv
+	cat >one.json <<-'END'
+		{"traceEvents": [
+		{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 7, "tid": 7, "ts": 10, "dur": 5, "args": {"correlation": 5}},
+		{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 25, "dur": 12,
+		 "args": {"device": 0, "context": 1, "stream": 7, "correlation": 5, "grid": [2, 1, 1], "block": [32, 1, 1]}}
+		]}
+	END
+	"$ROOFLINECTL" import one.json counted.csv -o both
+	run -0 "$ROOFLINECTL" report both --section counters --format csv
+	[[ "$output" == *dram_read_bytes*2000000*dram_write_bytes*1000000* ]]
+	sed 's/dram__bytes_[a-z]*[.]sum/DRAM Throughput/' counted.csv >details.csv
+	refused "details.csv: has none of the metrics that a report shows; count them with: ncu --csv" one.json details.csv
+	sed '$s/.$//; $s/"1.00"/"1/' counted.csv >cut.csv
+	refused "cut.csv: row 3 has another number of fields than the first" one.json cut.csv
 }

@@ -283,3 +283,11 @@ tarred() {
 	[[ "$stderr" != *$'\e'* ]]
 	[[ "$stderr" == *"evil?[31m"* ]]
 }
+
+@test "pack tells the name that it chose, and nothing where it was given" {
+	make_recording "a run"
+	run -0 --separate-stderr "$ROOFLINECTL" pack "a run"
+	[[ "$output" =~ ^"a run.roofline: "[0-9.]+" "(B|KiB)"; read it with: rooflinectl report 'a run.roofline'"$ ]]
+	run -0 "$ROOFLINECTL" pack "a run" -o two.roofline
+	[ -z "$output" ]
+}

@@ -333,3 +333,28 @@ empty() {
 	run -0 "$ROOFLINECTL" report --format json --section next "$recording"
 	[[ "$output" == *"rooflinectl advise $recording"* ]]
 }
+
+@test "advise, whatif and verify take a part of a range's name as report does, where only one range has it" {
+	local naive="$root/tests/recordings/graph_chain.naive.roofline" graph="$root/tests/recordings/graph_chain.graph.roofline"
+	diff <("$ROOFLINECTL" advise --range arm- "$naive") <("$ROOFLINECTL" advise --range warm-up "$naive")
+	diff <("$ROOFLINECTL" whatif --graph --range arm- "$naive") <("$ROOFLINECTL" whatif --graph --range warm-up "$naive")
+	diff <("$ROOFLINECTL" whatif --graph=arm- "$naive") <("$ROOFLINECTL" whatif --graph=warm-up "$naive")
+	diff <("$ROOFLINECTL" verify --range arm- "$naive" "$graph") <("$ROOFLINECTL" verify --range warm-up "$naive" "$graph")
+	diff <("$ROOFLINECTL" verify --range arm- -a "$naive" -a "$naive" -b "$graph" 2>&1) \
+		<("$ROOFLINECTL" verify --range warm-up -a "$naive" -a "$naive" -b "$graph" 2>&1)
+	for command in "advise $naive" "whatif --graph $naive" "verify $naive $graph"; do
+		run -2 "$ROOFLINECTL" $command --range ar
+		[[ "$output" == *"'ar' matches several NVTX ranges, such as 'prepare' and 'warm-up'; give more of the name" ]]
+	done
+}
+
+@test "a stream, a rank or kernels that there are not are answered with those that there are" {
+	local several="$root/tests/recordings/collectives.ordered.roofline"
+	wrong "none of its 604 operations is left by --stream 99; its streams are 7" --stream 99
+	wrong "is left by --rank 99; none of its processes tells a rank" --rank 99
+	wrong "is left by --kernels nothing; its kernels are step_kernel<&scale>, step_kernel<&shift>, step_kernel<&mix>" --kernels nothing
+	run -2 "$ROOFLINECTL" report "$several" --rank 99
+	[[ "$output" =~ "; its ranks are 0"(, [1-9])*$ ]] || [[ "$output" == *"; none of its processes tells a rank" ]]
+	run -2 "$ROOFLINECTL" report "$recording" --stream 99 --kernels mix
+	[[ "$output" == *"is left by --kernels mix, --stream 99" ]]
+}

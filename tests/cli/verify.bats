@@ -286,6 +286,9 @@ failed() {
 	printf 'key,value\nschema,1\n' >after/host.7/process.csv
 	rm after/host.7/kernels.csv
 	failed "after: no GPU operation was recorded" before after
+	run -3 --separate-stderr "$ROOFLINECTL" verify --gate before after
+	[ "$stderr" = "rooflinectl verify: gate not met: after: no GPU operation was recorded, so there is nothing to compare" ]
+	failed nosuch --gate before nosuch
 	failed nosuch.json before before --ceilings nosuch.json
 }
 

@@ -240,3 +240,25 @@ print(answer[\"workload\"], bool(answer[\"skipped\"]), answer[\"schema\"])"' "$p
 		[[ "$output" == "device_graph: skipped: "* ]]
 	done
 }
+
+@test "the list of workloads is also JSON and CSV; --format before a workload is wrong" {
+	"$ROOFLINECTL" workloads >text
+	"$ROOFLINECTL" workloads -f json >list.json
+	"$ROOFLINECTL" workloads -f csv >list.csv
+	python3 - <<-'END'
+		import csv, json
+		text = open("text").read()
+		items = json.load(open("list.json"))["workloads"]
+		rows = list(csv.DictReader(open("list.csv")))
+		assert len(items) == len(rows) > 20
+		for item, row in zip(items, rows):
+		    assert f'  {item["name"]:21} {item["id"]:3} {item["summary"]}' in text, item
+		    assert item == {**row, "is_control": row["is_control"] == "1"}, (item, row)
+	END
+	run "$ROOFLINECTL" workloads -f json graph_chain
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"--format is of the list; a workload takes --json: rooflinectl workloads graph_chain --json; see "* ]]
+	run bash -c "'$ROOFLINECTL' workloads -f json >/dev/full"
+	[ "$status" -eq 1 ]
+	[[ "$output" == "rooflinectl workloads: the list could not be written" ]]
+}

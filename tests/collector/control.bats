@@ -174,6 +174,24 @@ taken() {
 	ended
 }
 
+@test "top --format json tells the same as an object a line" {
+	started -- until:stop
+	eventually grep -q , out/*/kernels.csv
+	"$ROOFLINECTL" top "$program" --once -i 600ms -f json -n 2 >told
+	equal lines 1 "$(wc -l <told)"
+	python3 -c '
+import json
+told = json.load(open("told"))
+assert told["schema"] == 1 and told["state"] == "recording" and told["processes"] == 1, told
+assert told["launches_per_s"] > 0 and told["kernels_per_s"] > 0 and told["written_bytes"] > 0, told
+assert told["devices"][0]["device"] == 0 and told["lost"] == 0 and told["interval_ns"] > 5e8, told
+assert told["kernels"][0]["time_ns"] > 0 and told["kernels"][0]["name"], told'
+	"$ROOFLINECTL" top "$program" --once -i 300ms -f json >told
+	! grep -q kernels\" told
+	fails 2 "*no format 'csv'; there are: text json*" "$ROOFLINECTL" top "$program" --once -f csv
+	ended
+}
+
 @test "--last keeps the newest second of several, whole, and its dumps are recordings that reports read" {
 	started --last 1s --live -- kernels:1000 until:stop
 	eventually reached out 12

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/time/occurrence.h"
 #include "base/groups.h"
 #include "analysis/time/launched.h"
 #include "analysis/compare/recorded_otherwise.h"
@@ -279,12 +280,16 @@ int comparison_time(struct compared_time *out, const struct profile *profile, co
 		    struct err *err)
 {
 	char name[NAME_SIZE];
+	const char *found;
 	int rc = measure_run(out, profile, err);
 
 	if (rc < 0 || !range)
 		return rc;
+	rc = occurrence_range(&found, profile, range, err);
+	if (rc < 0)
+		return rc;
 	*out = (struct compared_time){0};
-	if (time_of_range(out, profile, range) < 0)
+	if (found && time_of_range(out, profile, found) < 0)
 		return err_set(err, -ENOMEM, "out of memory");
 	format_text(name, sizeof(name), range, NAME_WIDTH);
 	return out->count ? 0

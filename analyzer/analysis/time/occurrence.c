@@ -341,3 +341,20 @@ int occurrence_find(struct occurrence *out, const struct profile *profile, const
 	free(search.name);
 	return rc;
 }
+
+int occurrence_range(const char **name, const struct profile *profile, const char *wanted,
+		     struct err *err)
+{
+	struct search search = {.profile = profile, .name = strdup(wanted)};
+	int rc = 0;
+
+	*name = NULL;
+	if (!search.name)
+		return err_set(err, -ENOMEM, "out of memory");
+	if (find_range_name(&search, WHOLE) || (*wanted && find_range_name(&search, PART)))
+		rc = search.other ? fail_ambiguous(&search, err) : 0;
+	if (rc == 0)
+		*name = search.found;
+	free(search.name);
+	return rc;
+}

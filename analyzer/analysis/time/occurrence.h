@@ -33,4 +33,9 @@ bool occurrence_is_kernel_called(const struct profile *profile, const char *name
 int occurrence_find(struct occurrence *out, const struct profile *profile, const char *what,
 		    struct err *err);
 
+/* The whole name of the NVTX range that is called wanted, as above but for :N: all of its occurrences are meant.  *name
+ * stays the profile's; NULL where no range has it.  Fails with -ENOENT, described in err, where several have it as a part. */
+int occurrence_range(const char **name, const struct profile *profile, const char *wanted,
+		     struct err *err);
+
 #endif

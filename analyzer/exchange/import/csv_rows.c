@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/array.h"
 #include "exchange/import/plain_file.h"
@@ -79,7 +80,7 @@ const char *csv_row_text(const struct csv_row *row, size_t column)
 const char *csv_row_find(const struct csv_row *row, const char *name)
 {
 	for (size_t i = 0; i < row->names.count; i++)
-		if (!strcmp(text_of(&row->names, i), name))
+		if (!strcasecmp(text_of(&row->names, i), name))
 			return text_of(&row->fields, i);
 	return NULL;
 }
@@ -112,9 +113,26 @@ static void on_field(void *text, size_t length, void *context)
 		reader->rc = add_field(&reader->row.fields, text ? text : "", length);
 }
 
+/* Nsight Compute leaves out the columns of its rules in rows of metrics, and ends them with a comma. */
+static bool ends_early(const struct csv_row *row)
+{
+	return row->fields.count < row->names.count && row->fields.count > 1 &&
+	       !*text_of(&row->fields, row->fields.count - 1);
+}
+
+static int pad(struct csv_row *row)
+{
+	int rc = 0;
+
+	while (rc == 0 && row->fields.count < row->names.count)
+		rc = add_field(&row->fields, "", 0);
+	return rc;
+}
+
 static int take_row(struct csv_reader *reader)
 {
 	struct csv_row *row = &reader->row;
+	int rc = 0;
 
 	if (!row->fields.count)
 		return 0;
@@ -129,6 +147,10 @@ static int take_row(struct csv_reader *reader)
 	}
 	if (!strncmp(text_of(&row->fields, 0), "==", 2))
 		return 0;
+	if (reader->first_column && ends_early(row))
+		rc = pad(row);
+	if (rc < 0)
+		return rc;
 	return row->fields.count == row->names.count ? reader->each(row, reader->context)
 						     : -EBADMSG;
 }
@@ -138,9 +160,10 @@ static void on_row(int end, void *context)
 	struct csv_reader *reader = context;
 
 	(void)end;
-	reader->line++;
-	if (reader->rc == 0)
+	if (reader->rc == 0) {
+		reader->line++;
 		reader->rc = take_row(reader);
+	}
 	reader->row.fields.count = reader->row.fields.byte_count = 0;
 }
 

@@ -303,9 +303,39 @@ static void count_op(struct imported_process *process, bool is_kernel, int64_t s
 		imported_saw(process, end_ns);
 }
 
+/* A device that the file does not describe is as those that it does where they are all alike: AMD's numbers in traces
+ * of PyTorch count the processors, too.  Without any it has a number alone. */
+static void describe_device(struct imported_process *process, uint32_t device)
+{
+	const struct trace_devices_row *first = process->devices;
+	struct trace_devices_row row = {.name = "unknown GPU"};
+	bool is_like_all = process->device_count > 0;
+
+	for (size_t i = 0; i < process->device_count; i++)
+		is_like_all = is_like_all && !strcmp(process->devices[i].name, first->name);
+	if (is_like_all)
+		row = *first;
+	row.device = device;
+	row.uuid = "";
+	imported_add_device(process, &row);
+}
+
+static void describe_devices(struct imported_process *process)
+{
+	bool is_described[DEVICE_LIMIT] = {false};
+
+	for (size_t i = 0; i < process->device_count; i++)
+		if (process->devices[i].device < DEVICE_LIMIT)
+			is_described[process->devices[i].device] = true;
+	for (uint32_t device = 0; device < DEVICE_LIMIT; device++)
+		if (process->is_used[device] && !is_described[device])
+			describe_device(process, device);
+}
+
 /* Two files without uuids may mean two GPUs by number 0. */
 static void write_devices(struct imported_process *process)
 {
+	describe_devices(process);
 	for (size_t i = 0; i < process->device_count; i++) {
 		union trace_row row = {.devices = process->devices[i]};
 		char uuid[64];

@@ -10,12 +10,15 @@
 #include "base/groups.h"
 #include "base/new_folder.h"
 #include "base/paths.h"
+#include "base/shell.h"
 #include "exchange/import/imported_end.h"
 #include "exchange/import/plain_file.h"
 
 typedef int (*importer)(struct imported *imported, const char *path, struct err *err);
 
 /* ---- which format ---- */
+
+#define ROCPROF_JSON "{\"rocprofiler-sdk-tool\""
 
 /* Of a file's first bytes. */
 struct beginning {
@@ -33,13 +36,17 @@ static bool begins_with(const struct beginning *beginning, const char *text)
 static bool is_rocprofs(const struct beginning *beginning)
 {
 	static const char *const heads[] = {"\"Kind\",\"Agent_Id\",\"Queue_Id\"",
-					    "\"Kind\",\"Direction\"",
+					    "\"Kind\",\"Direction\"", "\"Kind\",\"Operation\"",
 					    "\"Domain\",\"Function\",\"Process_Id\"",
 					    "\"Node_Id\",\"Logical_Node_Id\""};
+	static const char guid[] = "\"Guid\","; /* rocpd convert has it before them */
+	char head[64];
 
-	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
-		if (begins_with(beginning, heads[i]))
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+		snprintf(head, sizeof(head), "%s%s", guid, heads[i]);
+		if (begins_with(beginning, heads[i]) || begins_with(beginning, head))
 			return true;
+	}
 	return false;
 }
 
@@ -47,6 +54,8 @@ static importer recognize(const struct beginning *beginning)
 {
 	if (!memcmp(beginning->bytes, "SQLite format 3", sizeof("SQLite format 3")))
 		return import_nsys;
+	if (begins_with(beginning, ROCPROF_JSON))
+		return NULL;
 	if (begins_with(beginning, "{") || begins_with(beginning, "["))
 		return import_kineto;
 	if (strstr(beginning->bytes, "\"ID\",\"Process ID\",\"Process Name\""))
@@ -78,7 +87,7 @@ static int read_beginning(struct beginning *beginning, const char *path, struct 
 /* ---- all files ---- */
 
 /* What it is instead, by its name, and what can be read in its place. */
-static int refuse(const char *path, struct err *err)
+static int refuse(const struct beginning *beginning, const char *path, struct err *err)
 {
 	if (path_has_suffix(path, ".nsys-rep") || path_has_suffix(path, ".qdrep"))
 		return err_set(
@@ -86,6 +95,11 @@ static int refuse(const char *path, struct err *err)
 			"%s: only nsys reads this format; run nsys export --type sqlite %s and "
 			"import what that writes",
 			path, path);
+	if (begins_with(beginning, ROCPROF_JSON))
+		return err_set(err, -EINVAL,
+			       "%s: of rocprofv3 no JSON is read; import what it writes with "
+			       "--output-format csv",
+			       path);
 	if (path_has_suffix(path, ".pftrace"))
 		return err_set(err, -EINVAL,
 			       "%s: traces of Perfetto are not read; of rocprofv3 import what it "
@@ -107,7 +121,20 @@ static int find_importer(importer *import, const char *path, struct err *err)
 		return rc;
 	if (!beginning.count)
 		return err_set(err, -EINVAL, "%s: the file is empty", path);
-	return refuse(path, err);
+	return refuse(&beginning, path, err);
+}
+
+static int refuse_folder(const char *path, struct err *err)
+{
+	char *word = shell_word(path);
+	const char *folder = word ? word : path;
+
+	err_set(err, -EISDIR,
+		"%s: a folder; give the files in it, such as %s/*.json, or where it is a recording of "
+		"rooflinectl, read it with: rooflinectl report %s",
+		path, folder, folder);
+	free(word);
+	return -EISDIR;
 }
 
 /* One that is given again, by another name or a link, would count twice. */
@@ -118,6 +145,8 @@ static int check_once(struct groups *known, const char *path, struct err *err)
 
 	if (stat(path, &status) < 0)
 		return 0; /* it is told where it is opened */
+	if (S_ISDIR(status.st_mode))
+		return refuse_folder(path, err);
 	if (groups_find(known, (uint64_t[]){status.st_dev, status.st_ino}, 2 * sizeof(uint64_t),
 			&number) < 0)
 		return err_set(err, -ENOMEM, "%s: out of memory", path);

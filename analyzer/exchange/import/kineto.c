@@ -18,7 +18,8 @@
 #define LACKS                                                                                             \
 	"which stream is the legacy default one, priorities and flags of streams, sizes of clusters, "    \
 	"local memory of kernels, which part of shared memory is dynamic, results of calls, allocations " \
-	"by address, loading and compiling of code, hardware counters, and what recording itself cost"
+	"by address, loading and compiling of code, hardware counters, and what recording itself cost; "  \
+	"calls of Python functions are left out"
 
 struct kineto {
 	struct imported *imported;
@@ -28,7 +29,6 @@ struct kineto {
 	bool has_command;
 	int64_t base_ns; /* what times count from: 0 in older files, whose times are absolute */
 	struct groups recorded;	 /* correlations of event records that have a row */
-	uint64_t python_count;	 /* calls of Python functions */
 	bool has_fractions;	 /* times are finer than microseconds */
 	bool is_trace;		 /* it has traceEvents */
 	uint64_t timeless_count; /* events whose times are no numbers */
@@ -125,11 +125,12 @@ static void add_range(struct kineto *kineto, const struct json_record *event, co
 	imported_add_range(kineto->process, &range);
 }
 
+/* No place in a recording, and they say nothing of what a GPU did. */
 static void add_python(struct kineto *kineto, const struct json_record *event, const char *name)
 {
 	(void)event;
 	(void)name;
-	kineto->python_count++;
+	(void)kineto;
 }
 
 static void add_overhead(struct kineto *kineto, const struct json_record *event, const char *name)
@@ -547,8 +548,6 @@ static int read_events(struct kineto *kineto)
 			     kineto->path);
 	imported_count_timeless(kineto->process, kineto->timeless_count,
 				"events whose ts or dur is no number");
-	imported_count_unused(kineto->process, kineto->python_count,
-			      "calls of Python functions, of which a recording has no place");
 	if (rc == 0 && !kineto->has_fractions)
 		process_writer_fact(imported_writer(kineto->process), "imported_resolution_ns",
 				    "1000");

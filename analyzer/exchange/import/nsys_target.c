@@ -154,19 +154,28 @@ static int learn_version(sqlite3_stmt *row, void *context)
 	return 0;
 }
 
+/* "580.95.05", and in older versions 52510517: 525.105.17. */
+static void learn_driver(struct nsys *nsys, const char *version)
+{
+	unsigned long number = strtoul(version, NULL, 10);
+
+	if (strchr(version, '.'))
+		snprintf(nsys->driver, sizeof(nsys->driver), "%s", version);
+	else if (number)
+		snprintf(nsys->driver, sizeof(nsys->driver), "%lu.%lu.%02lu", number / 100000,
+			 number / 100 % 1000, number % 100);
+}
+
 static int learn_environment(sqlite3_stmt *row, void *context)
 {
 	struct nsys *nsys = context;
 
-	unsigned version = (unsigned)sqlite3_column_int(row, 1);
-
 	if (!strcmp(sqlite_text(row, 0), "Hostname"))
 		snprintf(nsys->host, sizeof(nsys->host), "%s", sqlite_text(row, 1));
 	if (!strcmp(sqlite_text(row, 0), "CudaDriverVersion"))
-		nsys->cuda_version = version;
-	if (!strcmp(sqlite_text(row, 0), "NvDriverVersion") && version) /* 52510517: 525.105.17 */
-		snprintf(nsys->driver, sizeof(nsys->driver), "%u.%u.%02u", version / 100000,
-			 version / 100 % 1000, version % 100);
+		nsys->cuda_version = (unsigned)sqlite3_column_int(row, 1);
+	if (!strcmp(sqlite_text(row, 0), "NvDriverVersion"))
+		learn_driver(nsys, sqlite_text(row, 1));
 	return 0;
 }
 
@@ -179,6 +188,11 @@ static int refuse(const struct nsys *nsys)
 		return err_set(nsys->err, -EINVAL,
 			       "%s: rooflinectl export wrote this; read the recording itself",
 			       nsys->path);
+	if (sqlite_has_table_like(nsys->file, "rocpd\\_metadata%"))
+		return err_set(nsys->err, -EINVAL,
+			       "%s: databases of rocprofv3 are not read; run rocpd convert "
+			       "--output-format csv -i %s and import what that writes",
+			       nsys->path, nsys->path);
 	return err_set(nsys->err, -EINVAL,
 		       "%s: an SQLite file, but not of Nsight Systems; make one with: nsys export "
 		       "--type sqlite",

@@ -179,6 +179,13 @@ static void take_function(struct rocprof *rocprof, const struct csv_row *row)
 		rocprof->unused_count++;
 }
 
+/* Of memory that was allocated, which the calls of HIP tell too. */
+static void take_none(struct rocprof *rocprof, const struct csv_row *row)
+{
+	(void)row;
+	rocprof->unused_count++;
+}
+
 /* ---- the GPUs ---- */
 
 static void take_agent(struct rocprof *rocprof, const struct csv_row *row)
@@ -204,6 +211,7 @@ static const struct {
 } kinds[] = {{"Kernel_Name", take_kernel},
 	     {"Direction", take_copy},
 	     {"Function", take_function},
+	     {"Operation", take_none},
 	     {"Agent_Type", take_agent}};
 
 static int refuse_columns(const struct rocprof *rocprof, const char *missing)
@@ -219,7 +227,8 @@ static int find_kind(struct rocprof *rocprof, const struct csv_row *row)
 		if (csv_row_find(row, kinds[i].column))
 			rocprof->take = kinds[i].take;
 	if (!rocprof->take)
-		return refuse_columns(rocprof, "Kernel_Name, Direction, Function or Agent_Type");
+		return refuse_columns(rocprof,
+				      "Kernel_Name, Direction, Function, Operation or Agent_Type");
 	if (rocprof->take != take_agent && !csv_row_find(row, "Start_Timestamp"))
 		return refuse_columns(rocprof, "Start_Timestamp");
 	if (rocprof->take != take_agent && !csv_row_find(row, "End_Timestamp"))
@@ -253,9 +262,14 @@ static int take(const struct csv_row *row, void *context)
 /* What the files of one process begin with: without "_kernel_trace.csv" or the like. */
 static void set_of(char *set, size_t size, const char *path)
 {
-	static const char *const endings[] = {"_kernel_trace.csv",     "_memory_copy_trace.csv",
-					      "_hip_api_trace.csv",    "_hsa_api_trace.csv",
-					      "_marker_api_trace.csv", "_rccl_api_trace.csv",
+	static const char *const endings[] = {"_kernel_trace.csv",
+					      "_memory_copy_trace.csv",
+					      "_hip_api_trace.csv",
+					      "_hsa_api_trace.csv",
+					      "_marker_api_trace.csv",
+					      "_rccl_api_trace.csv",
+					      "_memory_allocation_trace.csv",
+					      "_scratch_memory_trace.csv",
 					      "_agent_info.csv"};
 	size_t length = strlen(path);
 
@@ -291,7 +305,8 @@ int import_rocprof(struct imported *imported, const char *path, struct err *err)
 	rc = csv_rows_read(path, NULL, take, &rocprof, err);
 	imported_count_timeless(rocprof.process, rocprof.timeless_count,
 				"rows whose Start_Timestamp or End_Timestamp is no number");
-	imported_count_unused(rocprof.process, rocprof.unused_count,
-			      "calls that are neither HIP's nor ranges of ROCTx");
+	imported_count_unused(
+		rocprof.process, rocprof.unused_count,
+		"records that are neither kernels, copies, calls of HIP nor ranges of ROCTx");
 	return rc;
 }

@@ -81,9 +81,8 @@ bool sqlite_is_damaged(sqlite3 *file)
 }
 
 /* A view of that name is none: it could go on without end. */
-bool sqlite_has_table(sqlite3 *file, const char *table)
+static bool has_named(sqlite3 *file, const char *query, const char *table)
 {
-	static const char query[] = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?";
 	sqlite3_stmt *statement;
 	bool found = false;
 
@@ -93,6 +92,20 @@ bool sqlite_has_table(sqlite3 *file, const char *table)
 		found = sqlite3_step(statement) == SQLITE_ROW;
 	sqlite3_finalize(statement);
 	return found;
+}
+
+bool sqlite_has_table(sqlite3 *file, const char *table)
+{
+	return has_named(file, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?",
+			 table);
+}
+
+bool sqlite_has_table_like(sqlite3 *file, const char *pattern)
+{
+	return has_named(file,
+			 "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name LIKE ? "
+			 "ESCAPE '\\'",
+			 pattern);
 }
 
 bool sqlite_has_column(sqlite3 *file, const char *table, const char *column)

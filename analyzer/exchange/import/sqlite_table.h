@@ -23,6 +23,8 @@ int sqlite_file_close(sqlite3 *file, int rc, const char *path, struct err *err);
 bool sqlite_is_damaged(sqlite3 *file);
 
 bool sqlite_has_table(sqlite3 *file, const char *table);
+bool sqlite_has_table_like(sqlite3 *file,
+			   const char *pattern); /* of LIKE; \ takes _ and % as they are */
 bool sqlite_has_column(sqlite3 *file, const char *table, const char *column);
 
 /* Takes a row; a negative result ends the reading. */

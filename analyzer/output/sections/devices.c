@@ -88,7 +88,13 @@ struct sheet {
 };
 
 #define LABEL_WIDTH 25
+#define LABEL_WIDTH_NARROW 19
 #define SHARE_WIDTH 18 /* of a time and its share */
+
+static int label_width(const struct page *page)
+{
+	return page->screen ? LABEL_WIDTH_NARROW : LABEL_WIDTH;
+}
 
 /* What is nothing in the one and not in the other is "-". */
 static void put_time(struct page *page, int64_t part_ns, int64_t whole_ns)
@@ -111,7 +117,7 @@ static void put_part(struct sheet *sheet, const char *label, int64_t part_ns, in
 		page_share(page, label, part_ns, sheet->wall_ns);
 		return;
 	}
-	fprintf(page->out, "  %-*s", LABEL_WIDTH, label);
+	fprintf(page->out, "  %-*s", label_width(page), label);
 	put_time(page, part_ns, sheet->wall_ns);
 	if (steady_ns < 0) {
 		fputc('\n', page->out);
@@ -136,15 +142,15 @@ static void put_wall(struct sheet *sheet)
 	if (sheet->steady) {
 		char heads[96];
 
-		snprintf(heads, sizeof(heads), "  %*s%*s  %*s", LABEL_WIDTH, "", SHARE_WIDTH, what,
-			 SHARE_WIDTH, "its steady state");
+		snprintf(heads, sizeof(heads), "  %*s%*s  %*s", label_width(page), "", SHARE_WIDTH,
+			 what, SHARE_WIDTH, "its steady state");
 		page_heads(page, heads);
-		fprintf(page->out, "  %-*s %9s %9s %9s\n", LABEL_WIDTH, "wall",
+		fprintf(page->out, "  %-*s %9s %9s %9s\n", label_width(page), "wall",
 			format_ns((double)sheet->wall_ns).text, "",
 			format_ns((double)sheet->steady->wall_ns).text);
 		return;
 	}
-	fprintf(page->out, "  %-*s %9s %7s  %s\n", LABEL_WIDTH, "wall",
+	fprintf(page->out, "  %-*s %9s %7s  %s\n", label_width(page), "wall",
 		format_ns((double)sheet->wall_ns).text, "", whole);
 }
 

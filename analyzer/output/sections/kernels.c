@@ -172,11 +172,15 @@ static int64_t total_kernel_ns(const struct statistics *statistics)
 }
 
 /* At the right, in edge columns; what is too long for one line goes on behind a comma. */
-static void put_shape(const struct page *page, char *shape, size_t edge)
+static void put_shape(struct page *page, char *shape, size_t edge)
 {
 	size_t at = edge;
 	int width = (int)at;
 
+	if (page->screen) {
+		page_wrap(page, "      ", shape, 6);
+		return;
+	}
 	if (strlen(shape) <= at) {
 		fprintf(page->out, "%*s\n", width, shape);
 		return;
@@ -189,7 +193,7 @@ static void put_shape(const struct page *page, char *shape, size_t edge)
 /* Where lines of a kernel and its shape end: not farther right than the longest needs. */
 static size_t find_edge(const struct page *page, const struct row *root, size_t rows)
 {
-	size_t edge = PAGE_WIDTH;
+	size_t edge = page->screen ? page_columns(page) : PAGE_WIDTH;
 	char shape[512];
 
 	for (size_t i = 0; i < rows; i++) {

@@ -1,4 +1,5 @@
 /* plan.c - the changes that go together, each with those before it. */
+#include "output/narrow.h"
 #include "output/page.h"
 
 #include "output/gain_text.h"
@@ -68,6 +69,8 @@ static void put_word(struct page *page, const char *word)
 /* On a line of its own, so that it can be copied. */
 static void put_command(struct page *page, const char *options)
 {
+	if (page->screen)
+		fputc(NARROW_KEEP, page->out);
 	fprintf(page->out, "  rooflinectl whatif %s", options);
 	if (page->options->range) {
 		fputs(" --range", page->out);
