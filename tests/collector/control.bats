@@ -272,6 +272,41 @@ taken() {
 	equal 'last kernel' 240000 "$(cut -d, -f7 recording/*/segment.*/kernels.csv | sort -n | tail -n 1)"
 }
 
+# with_few_files STEP...: a flight recorder on a disk of 90 files
+with_few_files() {
+	unshare --user --map-root-user --mount true 2>/dev/null || skip "no user namespaces here"
+	mkdir small
+	capture with unshare --user --map-root-user --mount bash -c '
+		mount -t tmpfs -o size=64m,nr_inodes=90 small small || exit 97
+		CUDA_INJECTION64_PATH=$1 ROOFLINE_OUTPUT=$PWD/small/recording "${@:2}"
+		status=$?
+		cp -r small/recording .
+		exit $status' bash "$collector" "$app" cuda "$@"
+	ended_with 6
+	recording=recording
+	sealed
+}
+
+@test "a flight recorder on a disk that can hold few files keeps less, and goes on" {
+	export ROOFLINE_LAST=16M
+	with_few_files marker:one $(printf 'every_kind:9 kernels:60000 sleep_ms:40 %.0s' {1..10}) \
+		"shell:cd small && touch \$(seq -s ' ' 1 20) && echo there is room" \
+		$(printf 'every_kind:9 kernels:60000 sleep_ms:40 %.0s' {1..10}) exit:6
+	grep -q 'there is room' with.out
+	warned 1 'keeps less than was asked for'
+	equal low_disk 0 "$(loss low_disk)"
+	equal unwritten_rows 0 "$(loss unwritten_rows)"
+}
+
+@test "a flight recorder that cannot begin a second segment ends, and a row of its losses tells that" {
+	export ROOFLINE_LAST=16M
+	with_few_files "shell:cd small && touch \$(seq -s ' ' 1 200) 2>/dev/null; true" \
+		$(printf 'kernels:60000 sleep_ms:40 %.0s' {1..4}) exit:6
+	warned 1 'has ended, and the program goes on: .*number of files'
+	equal low_disk 1 "$(loss low_disk)"
+	[ "$(cat recording/*/segment.1/kernels.csv | wc -l)" -gt 1000 ]
+}
+
 @test "--last of a program without CUDA, and of one that cannot be run, leaves nothing" {
 	capture with "$ROOFLINECTL" record -o out --last 1s -- true
 	ended_with 0
