@@ -240,6 +240,46 @@ taken() {
 	[ "$(rows kernels)" -gt 50 ]
 }
 
+@test "what --ring keeps elsewhere is found by the folder of -o, also when program and record were killed" {
+	mkdir ring
+	for target in out ring/.ring.*; do
+		started --last 2s --ring ring -- forever
+		kill -KILL "$recorder" "$program"
+		wait "$recorder" || true
+		recorder=
+		eventually test ! -e "/proc/$program/exe"
+		# shellcheck disable=SC2086 # a pattern
+		equal shown "rooflinectl report $PWD/out/dump.1" "$("$ROOFLINECTL" ctl $target dump)"
+		recording=out/dump.1
+		readable
+		[ "$(rows kernels)" -gt 50 ]
+		rm -r out ring/.ring.*
+	done
+}
+
+@test "a program that has used up its descriptors answers ctl" {
+	started -- take_descriptors until:stop
+	"$ROOFLINECTL" ctl "$program" status | grep -q ': recording, '
+	ended
+	grep -q 'descriptors taken' app.out
+}
+
+@test "record under record --last makes no ring of its own, and the one dump has all processes" {
+	mkdir ring
+	capture with "$ROOFLINECTL" record -o out --last 30s --ring ring -- "$ROOFLINECTL" record -- \
+		sh -c "'$ROOFLINECTL' record -o out -- '$app' cuda kernels:5; '$app' cuda kernels:7 exit:6"
+	ended_with 6
+	equal 'lines of record' 1 "$(grep -c '^rooflinectl ' with.err)"
+	equal 'what is there' dump.1 "$(ls -A out ring | grep -v ':$' | xargs)"
+	recording=out/dump.1
+	readable 2
+	equal kernels 12 "$(rows kernels)"
+	capture failed "$ROOFLINECTL" record -o all -- "$ROOFLINECTL" record --last 30s -- touch ran
+	equal 'exit code' 2 "$(cat failed.status)"
+	grep -q 'rooflinectl record: --last: the record above this one keeps everything, in .*/all: choose another folder' failed.err
+	[ ! -e ran ]
+}
+
 @test "--when-slower makes a dump of a range that took longer, and counts those that come too soon after it" {
 	started --last 30s --when-slower step=50ms -- slow_marker:20 slow_marker:90 until:first slow_marker:70 slow_marker:80 \
 		until:stop
