@@ -16,6 +16,7 @@
 #include "roofline/control.h"
 #include "slow_ranges.h"
 #include "window.h"
+#include "writer/own_descriptor.h"
 #include "writer/trace_writer.h"
 
 #define PATH_ROOM (PATH_MAX + 32)
@@ -77,7 +78,7 @@ static void replace_file(const char *name, const struct lines *lines)
 
 	path_of(path, name);
 	path_of(new_path, ".answer");
-	file = open(new_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	file = own_descriptor_open(new_path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
 	if (file < 0)
 		return;
 	is_written = write(file, lines->text, lines->used) == (ssize_t)lines->used;
@@ -99,7 +100,7 @@ static bool take_request(char line[CONTROL_LINE_MOST])
 	path_of(path, CONTROL_REQUEST);
 	if (lstat(path, &status))
 		return false;
-	file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	file = own_descriptor_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
 	length = file < 0 ? -1 : read(file, line, CONTROL_LINE_MOST - 1);
 	if (file >= 0)
 		close(file);

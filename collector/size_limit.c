@@ -12,6 +12,7 @@
 
 #define AUTO_BYTES (INT64_C(1) << 30)
 #define AUTO_PART 20
+#define FILES_KEPT_MOST 1024 /* that can still be made, where a twentieth of all is more */
 #define RESERVE_BYTES_MAX (INT64_C(1) << 18) /* for the rows in hand when a limit is reached */
 #define RESERVE_PART 8
 #define SEAL_BYTES 4096 /* of that, for what tells how the recording ended */
@@ -74,6 +75,19 @@ int64_t size_limit_min_free(const char *folder, int64_t *free_bytes)
 		return min_free_bytes;
 	part_bytes = (int64_t)disk.f_blocks / AUTO_PART * (int64_t)disk.f_frsize;
 	return part_bytes < AUTO_BYTES ? part_bytes : AUTO_BYTES;
+}
+
+bool size_limit_has_files(const char *folder, int count)
+{
+	struct statvfs disk;
+	int64_t kept;
+
+	if (!min_free_bytes || find_disk(folder, &disk) || !disk.f_files)
+		return true;
+	kept = (int64_t)(disk.f_files / AUTO_PART);
+	if (kept > FILES_KEPT_MOST)
+		kept = FILES_KEPT_MOST;
+	return (int64_t)disk.f_favail >= kept + count;
 }
 
 /* Bytes that may be written until the floor; asked anew when an eighth of them is used up. */

@@ -31,4 +31,8 @@ enum size_limit size_limit_check(const char *folder, size_t bytes, bool is_last)
  * 0 when the disk does not tell. */
 int64_t size_limit_min_free(const char *folder, int64_t *free_bytes);
 
+/* Whether so many files more can be made there with a twentieth of all, or 1,024, still to be had; a disk may know no
+ * limit. */
+bool size_limit_has_files(const char *folder, int count);
+
 #endif

@@ -143,18 +143,21 @@ static void find_ring(struct live_target *target)
 		memcpy(target->folder, found, sizeof(found));
 }
 
-static void read_dumps(struct live_target *target)
+int live_dumps_of(char *dumps, size_t size, const char *ring)
 {
 	char path[PATH_MAX + 32];
 	ssize_t length;
-	int fd;
+	int fd, rc;
 
-	snprintf(path, sizeof(path), "%s/" LIVE_DUMPS, target->folder);
-	if (path_open_file(&fd, path) < 0)
-		return;
-	length = read(fd, target->dumps, sizeof(target->dumps) - 1);
+	dumps[0] = '\0';
+	snprintf(path, sizeof(path), "%s/" LIVE_DUMPS, ring);
+	rc = path_open_file(&fd, path);
+	if (rc < 0)
+		return rc;
+	length = read(fd, dumps, size - 1);
 	close(fd);
-	target->dumps[length > 0 ? length : 0] = '\0';
+	dumps[length > 0 ? length : 0] = '\0';
+	return *dumps ? 0 : -ENODATA;
 }
 
 static int check_owner(const char *folder, struct err *err)
@@ -189,7 +192,10 @@ int live_target_find(struct live_target *target, const char *text, struct err *e
 		rc = check_owner(target->folder, err);
 	if (rc == 0) {
 		find_ring(target);
-		read_dumps(target);
+		rc = check_owner(target->folder, err); /* a link may lead to another's */
+	}
+	if (rc == 0) {
+		(void)live_dumps_of(target->dumps, sizeof(target->dumps), target->folder);
 		rc = recording_open(&target->recording, target->folder, err);
 	}
 	if (rc == 0 && !target->recording.process_count)

@@ -6,6 +6,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/err.h"
 #include "trace/recording.h"
@@ -25,7 +26,11 @@ void live_target_close(struct live_target *target);
 /* In a recording: the processes that were meant, by their index; returns NULL behind the last. */
 const struct recording_process *live_target_process(const struct live_target *target, size_t index);
 
-#define LIVE_RING ".ring."     /* and six characters: what --last keeps, in the folder of -o */
+/* Of a ring: the folder that its dumps go to.  Returns 0 or a negative errno. */
+int live_dumps_of(char *dumps, size_t size, const char *ring);
+
+#define LIVE_RING \
+	".ring." /* and six characters: what --last keeps, or a link to it, in the folder of -o */
 #define LIVE_DUMPS ".dumps_to" /* a file in it: the folder that dumps go to */
 
 #endif

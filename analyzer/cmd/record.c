@@ -109,7 +109,8 @@ static int make_recording(struct record_run *run, const struct record_choices *c
 	struct watched watched;
 	int rc = record_output_choose(output, run->who);
 
-	if (rc == 0)
+	watched.ring = (struct record_ring){.who = run->who};
+	if (rc == 0 && !output->is_nested)
 		rc = record_ring_open(&watched.ring, output->folder, choices->ring, run->who);
 	if (rc)
 		return rc;

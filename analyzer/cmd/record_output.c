@@ -23,19 +23,48 @@
 #include <unistd.h>
 
 #include "cmd/commands.h"
+#include "cmd/live_target.h"
 #include "cmd/record_options.h"
 #include "roofline/ranks.h"
 
 #define VALUE_BYTES 64 /* longer ones are none of ours */
 
-static char *outer_folder; /* of a record above this one, or NULL */
+/* Of a record above this one. */
+static char *outer_folder; /* or NULL */
+static char *outer_dumps;  /* its -o, where it keeps the last only, or NULL */
 
 void record_output_note(void)
 {
 	const char *folder = record_variable(ENV_OUTPUT), *id = record_variable(ENV_RECORD);
+	char dumps[PATH_MAX];
 
-	if (folder && *folder && id && *id)
-		outer_folder = strdup(folder);
+	if (!folder || !*folder || !id || !*id)
+		return;
+	outer_folder = strdup(folder);
+	if (record_variable(ENV_LAST) && live_dumps_of(dumps, sizeof(dumps), folder) == 0)
+		outer_dumps = strdup(dumps);
+}
+
+/* What would be written among the folders of a recording of everything is part of no report. */
+static int check_last(const char *who)
+{
+	if (outer_dumps || !record_variable(ENV_LAST))
+		return 0;
+	fprintf(stderr,
+		"%s: --last: the record above this one keeps everything, in %s: choose another folder with "
+		"-o\n",
+		who, outer_folder);
+	return EXIT_USAGE;
+}
+
+/* The folder is that of a record above this one: its processes are recorded as if this one were not there. */
+static bool join_outer(struct record_output *output)
+{
+	if (!outer_folder || (strcmp(outer_folder, output->folder) != 0 &&
+			      (!outer_dumps || strcmp(outer_dumps, output->folder) != 0)))
+		return false;
+	snprintf(output->folder, sizeof(output->folder), "%s", outer_folder);
+	return true;
 }
 
 /* ---- who has written into a folder ---- */
@@ -180,10 +209,10 @@ int record_output_choose(struct record_output *output, const char *who)
 
 	if (rc)
 		return rc;
-	output->is_nested = outer_folder && !strcmp(outer_folder, output->folder);
+	output->is_nested = join_outer(output);
 	record_set_variable(ENV_OUTPUT, output->folder);
 	if (output->is_nested)
-		return 0;
+		return check_last(who);
 	if (!claim_folder(output->folder)) {
 		fprintf(stderr,
 			"%s: another run that has not ended records into %s: choose another folder with "

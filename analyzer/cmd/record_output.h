@@ -10,7 +10,7 @@
 
 struct record_output {
 	char folder[2 * PATH_MAX]; /* absolute */
-	bool is_nested;		   /* another record above this one has chosen the same folder */
+	bool is_nested; /* another record above this one has chosen the same folder: this is what it writes into */
 };
 
 /* Notes what a record above this one has set; before options are read. */

@@ -52,6 +52,19 @@ static int make_folder(struct record_ring *ring, const char *parent)
 	return mkdtemp(ring->folder) ? 0 : -errno;
 }
 
+/* By which ctl finds it when nobody is left who knows; a file system may have no links. */
+static void link_from_dumps(struct record_ring *ring)
+{
+	const char *name = strrchr(ring->folder, '/');
+
+	if (asprintf(&ring->link, "%s%s", ring->dumps, name) < 0) {
+		ring->link = NULL;
+	} else if (symlink(ring->folder, ring->link) < 0) {
+		free(ring->link);
+		ring->link = NULL;
+	}
+}
+
 static int note_dumps(const struct record_ring *ring)
 {
 	char path[PATH_MAX + 32];
@@ -87,6 +100,8 @@ int record_ring_open(struct record_ring *ring, const char *dumps, const char *pa
 			strerror(-rc));
 		return EXIT_FAILED;
 	}
+	if (parent)
+		link_from_dumps(ring);
 	record_set_variable(ENV_OUTPUT, ring->folder);
 	return 0;
 }
@@ -192,6 +207,9 @@ void record_ring_close(struct record_ring *ring, bool is_started, int status)
 	if (!*ring->folder || !make_last_dump(ring, is_started, status))
 		return;
 	temporary_remove(ring->folder);
+	if (ring->link)
+		unlink(ring->link);
+	free(ring->link);
 	if (ring->is_dumps_new)
 		rmdir(ring->dumps);
 }

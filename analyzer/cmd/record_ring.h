@@ -12,6 +12,7 @@ struct record_ring {
 	const char *who;       /* "rooflinectl record" */
 	const char *dumps;     /* the folder that they go to */
 	char folder[PATH_MAX]; /* "": there is none */
+	char *link;	       /* in that folder, to a ring that is elsewhere, or NULL */
 	bool is_dumps_new;     /* the folder was made for it: it goes when it stays empty */
 	int64_t next_slow_ns;  /* CLOCK_MONOTONIC: when the next dump of a slow range may be made */
 	uint64_t undumped_count;

@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,12 +13,13 @@
 #include "log.h"
 #include "roofline/control.h"
 #include "size_limit.h"
+#include "writer/own_descriptor.h"
 #include "writer/ring.h"
 
-#define FIRST_DESCRIPTOR 512 /* out of the way of programs that count on low numbers */
-#define FOLDER_MODE 0700     /* names, commands and paths are the owner's */
+#define FOLDER_MODE 0700 /* names, commands and paths are the owner's */
 #define FILE_MODE 0600
-#define DESCRIPTORS_NEEDED 128 /* that a program may have, of which the tables take a few */
+#define DESCRIPTORS_NEEDED 128 /* that a program has, where the tables take a few of these */
+#define FOLDERS 3	       /* that a recording makes beside its tables, a segment among them */
 
 struct table_file {
 	int descriptor;
@@ -50,20 +50,6 @@ static struct table_file files[TRACE_TABLE_COUNT];
 static bool has_ring;
 static struct ring ring;
 
-/* Moves a descriptor to a high number, so that programs find the low ones as ever.  A program that has
- * so few of them left needs these more than we do. */
-static int move_high(int low)
-{
-	int first = FIRST_DESCRIPTOR, high;
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 2 * FIRST_DESCRIPTOR)
-		first = (int)limit.rlim_cur / 2;
-	high = fcntl(low, F_DUPFD_CLOEXEC, first);
-	close(low);
-	return high < 0 ? -EMFILE : high;
-}
-
 static void segment_path(char *path, size_t size, uint32_t number)
 {
 	snprintf(path, size, "%s/" CONTROL_SEGMENT "%u", folder, number);
@@ -89,10 +75,10 @@ static int table_open(enum trace_table table)
 	int descriptor;
 
 	table_path(path, sizeof(path), table, ring.newest);
-	descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
-	if (descriptor < 0)
-		return -errno;
-	descriptor = move_high(descriptor);
+	do {
+		descriptor = own_descriptor_open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW,
+						 FILE_MODE);
+	} while (descriptor == -ENOSPC && table_files_drop_oldest());
 	if (descriptor < 0)
 		return descriptor;
 	if (fstat(descriptor, &status)) {
@@ -283,8 +269,8 @@ bool table_files_drop_oldest(void)
 {
 	if (!has_ring || ring.oldest == ring.newest)
 		return false;
-	log_warn_once("%s keeps less than was asked for: its disk has only the space left that is "
-		      "to stay free (ROOFLINE_MIN_FREE)",
+	log_warn_once("%s keeps less than was asked for: its disk has only the space, or the "
+		      "number of files, left that is to stay free (ROOFLINE_MIN_FREE)",
 		      folder);
 	remove_segment(ring.oldest);
 	ring_drop(&ring);
@@ -292,13 +278,34 @@ bool table_files_drop_oldest(void)
 	return true;
 }
 
-void table_files_turn(void)
+/* The folder and a file for each table at most. */
+static int segment_files(void)
+{
+	int count = 1;
+
+	for (int table = 0; table < TRACE_TABLE_COUNT; table++)
+		count += !is_kept_whole[table];
+	return count;
+}
+
+/* The oldest give theirs back where the disk can hold no more. */
+static bool has_files_for_segment(void)
+{
+	while (!size_limit_has_files(folder, segment_files()))
+		if (!table_files_drop_oldest())
+			return false;
+	return true;
+}
+
+bool table_files_turn(void)
 {
 	int64_t now_ns;
 
 	if (!has_ring)
-		return;
+		return true;
 	now_ns = clock_ns(CLOCK_MONOTONIC);
+	if (ring_is_due(&ring, now_ns) && !has_files_for_segment())
+		return false;
 	if (ring_is_due(&ring, now_ns) && make_segment(ring.newest + 1) == 0) {
 		close_segment();
 		ring_turn(&ring, now_ns);
@@ -307,19 +314,20 @@ void table_files_turn(void)
 		remove_segment(ring.oldest);
 		ring_drop(&ring);
 	}
+	return true;
 }
 
-/* A program that may have only few descriptors keeps them all: it might need those that we would use. */
+/* A program that may have only few descriptors, and not more, keeps them all: it might need those that we would use. */
 static int check_descriptors(void)
 {
-	struct rlimit limit;
+	int limit;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= DESCRIPTORS_NEEDED)
+	if (own_descriptors_are_extra(&limit) || limit >= DESCRIPTORS_NEEDED)
 		return 0;
 	log_warn(
 		"only %d files may be open (ulimit -n) and a recording has %d of its own; nothing is "
 		"recorded. Allow %d",
-		(int)limit.rlim_cur, TRACE_TABLE_COUNT, DESCRIPTORS_NEEDED);
+		limit, TRACE_TABLE_COUNT, DESCRIPTORS_NEEDED);
 	return -EMFILE;
 }
 
@@ -328,6 +336,12 @@ static int check_disk(const char *output)
 {
 	int64_t free_bytes = 0, floor_bytes = size_limit_min_free(output, &free_bytes);
 
+	if (!size_limit_has_files(output, TRACE_TABLE_COUNT + FOLDERS)) {
+		log_warn("the disk of %s has room for few more files (df -i), and some are to stay "
+			 "free (ROOFLINE_MIN_FREE); nothing is recorded",
+			 output);
+		return -ENOSPC;
+	}
 	if (free_bytes >= floor_bytes)
 		return 0;
 	log_warn("only %lld MB are free on the disk of %s, and %lld MB are to stay free "
@@ -336,18 +350,38 @@ static int check_disk(const char *output)
 	return -ENOSPC;
 }
 
+/* What could not be opened as a whole is no recording: the files, and their number, are the program's again. */
+static void remove_tables(void)
+{
+	char path[PATH_MAX + 96];
+
+	table_files_close();
+	for (int table = 0; table < TRACE_TABLE_COUNT; table++) {
+		table_path(path, sizeof(path), (enum trace_table)table, ring.newest);
+		unlink(path);
+	}
+	if (has_ring) {
+		segment_path(path, sizeof(path), ring.newest);
+		rmdir(path);
+	}
+	rmdir(folder);
+}
+
 static int open_tables(const char *output)
 {
 	int rc = make_process_folder(output);
 
-	if (rc == 0 && has_ring)
+	if (rc < 0)
+		return rc;
+	if (has_ring)
 		rc = make_segment(ring.newest);
-
 	for (int table = 0; rc == 0 && table < TRACE_TABLE_COUNT; table++) {
 		rc = table_open(table);
 		if (rc == 0)
 			table_append(table, "", 0);
 	}
+	if (rc < 0)
+		remove_tables();
 	return rc;
 }
 
@@ -360,12 +394,10 @@ int table_files_open(const char *output)
 	if (rc < 0)
 		return rc;
 	rc = open_tables(output);
-	if (rc < 0) {
+	if (rc < 0)
 		log_warn("cannot record into %s: %s; nothing is recorded. Set ROOFLINE_OUTPUT to a "
 			 "folder that can be written",
 			 folder, strerror(-rc));
-		table_files_close();
-	}
 	return rc;
 }
 

@@ -16,8 +16,9 @@
  * cover such a span of time, or have such a size together, are kept; what it refers to is kept whole.  0, 0: all in one. */
 void table_files_keep_last(int64_t span_ns, int64_t bytes);
 
-/* Begins the next segment when it is time, and removes those that are old. */
-void table_files_turn(void);
+/* Begins the next segment when it is time, and removes those that are old.  Returns false when the disk can hold no more
+ * files, and there is none but the newest to remove. */
+bool table_files_turn(void);
 
 /* Removes the oldest segment though it is needed, as its space is.  Returns false when there is none but the newest. */
 bool table_files_drop_oldest(void);

@@ -12,6 +12,7 @@
 #include "writer/csv_text.h"
 #include "writer/intern.h"
 #include "log.h"
+#include "writer/own_descriptor.h"
 #include "writer/table_files.h"
 
 #define CHUNK_BYTES 65536 /* a table's rows are written when so many have gathered */
@@ -199,8 +200,21 @@ static void recording_end(enum trace_loss reason)
 	log_warn("the recording in %s has ended, and the program goes on: %s", table_files_folder(),
 		 reason == LOSS_size_limit
 			 ? "it has the size of --max-size"
-			 : "its disk has only the space left that is to stay free "
-			   "(ROOFLINE_MIN_FREE)");
+			 : "its disk has only the space, or the number of files, left that is to "
+			   "stay free (ROOFLINE_MIN_FREE)");
+}
+
+/* A flight recorder gives up its oldest first. */
+static enum size_limit limit_find(size_t bytes)
+{
+	enum size_limit limit;
+
+	if (!table_files_turn())
+		return SIZE_LIMIT_DISK;
+	do {
+		limit = table_files_limit(bytes, false);
+	} while (limit == SIZE_LIMIT_DISK && table_files_drop_oldest());
+	return limit;
 }
 
 /* Under the lock, before rows are appended. */
@@ -211,10 +225,7 @@ static void limits_check(struct trace_rows *rows)
 
 	if (!is_open || !bytes || trace_writer_has_ended())
 		return;
-	table_files_turn();
-	do {
-		limit = table_files_limit(bytes, false);
-	} while (limit == SIZE_LIMIT_DISK && table_files_drop_oldest());
+	limit = limit_find(bytes);
 	if (limit == SIZE_LIMIT_NONE)
 		return;
 	if (table_files_limit(rows_bytes(&interned), true) == SIZE_LIMIT_NONE) {
@@ -457,4 +468,5 @@ void trace_writer_abandon(void)
 {
 	is_open = false;
 	table_files_close();
+	own_descriptors_forget();
 }

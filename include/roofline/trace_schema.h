@@ -502,7 +502,7 @@
 	LOSS(undumped_ranges, "ranges", "took longer than --when-slower allows while a dump for another one was made, or too soon after it") \
 	LOSS(late_records, "records", "arrived after the recording had been closed") \
 	LOSS(size_limit, "recordings", "ended by --max-size before the program did: what came later is counted in late_records") \
-	LOSS(low_disk, "recordings", "ended before the program did, as no more space was to be taken from its disk (ROOFLINE_MIN_FREE): what came later is counted in late_records") \
+	LOSS(low_disk, "recordings", "ended before the program did, as no more space, or no more files, were to be taken from its disk (ROOFLINE_MIN_FREE): what came later is counted in late_records") \
 	LOSS(unusable_counts, "launches", "their counters were read but not evaluated: other work ran beside them, or CUPTI dropped them") \
 	LOSS(lost_sample_ns, "ns", "of a GPU's time that should have been sampled and was not: its buffer was full, or decoding too slow") \
 	LOSS(foreign_buffers, "buffers", "of the program's own use of CUPTI were handed to the collector, which left them alone") \

@@ -258,6 +258,46 @@ assert told["kernels"][0]["time_ns"] > 0 and told["kernels"][0]["name"], told'
 	[ "$(rows kernels)" -gt 50 ]
 }
 
+@test "what --ring keeps elsewhere is found by the folder of -o, also when program and record were killed" {
+	mkdir ring
+	for target in out ring/.ring.*; do
+		started --last 2s --ring ring -- forever
+		kill -KILL "$recorder" "$program"
+		wait "$recorder" || true
+		recorder=
+		eventually test ! -e "/proc/$program/exe"
+		# shellcheck disable=SC2086 # a pattern
+		equal shown "rooflinectl report $PWD/out/dump.1" "$("$ROOFLINECTL" ctl $target dump)"
+		recording=out/dump.1
+		readable
+		[ "$(rows kernels)" -gt 50 ]
+		rm -r out ring/.ring.*
+	done
+}
+
+@test "a program that has used up its descriptors answers ctl" {
+	started -- take_descriptors until:stop
+	"$ROOFLINECTL" ctl "$program" status | grep -q ': recording, '
+	ended
+	grep -q 'descriptors taken' app.out
+}
+
+@test "record under record --last makes no ring of its own, and the one dump has all processes" {
+	mkdir ring
+	capture with "$ROOFLINECTL" record -o out --last 30s --ring ring -- "$ROOFLINECTL" record -- \
+		sh -c "'$ROOFLINECTL' record -o out -- '$app' cuda kernels:5; '$app' cuda kernels:7 exit:6"
+	ended_with 6
+	equal 'lines of record' 1 "$(grep -c '^rooflinectl ' with.err)"
+	equal 'what is there' dump.1 "$(ls -A out ring | grep -v ':$' | xargs)"
+	recording=out/dump.1
+	readable 2
+	equal kernels 12 "$(rows kernels)"
+	capture failed "$ROOFLINECTL" record -o all -- "$ROOFLINECTL" record --last 30s -- touch ran
+	equal 'exit code' 2 "$(cat failed.status)"
+	grep -q 'rooflinectl record: --last: the record above this one keeps everything, in .*/all: choose another folder' failed.err
+	[ ! -e ran ]
+}
+
 @test "--when-slower makes a dump of a range that took longer, and counts those that come too soon after it" {
 	started --last 30s --when-slower step=50ms -- slow_marker:20 slow_marker:90 until:first slow_marker:70 slow_marker:80 \
 		until:stop
@@ -288,6 +328,41 @@ assert told["kernels"][0]["time_ns"] > 0 and told["kernels"][0]["name"], told'
 	sealed
 	equal low_disk 0 "$(loss low_disk)"
 	equal 'last kernel' 240000 "$(cut -d, -f7 recording/*/segment.*/kernels.csv | sort -n | tail -n 1)"
+}
+
+# with_few_files STEP...: a flight recorder on a disk of 90 files
+with_few_files() {
+	unshare --user --map-root-user --mount true 2>/dev/null || skip "no user namespaces here"
+	mkdir small
+	capture with unshare --user --map-root-user --mount bash -c '
+		mount -t tmpfs -o size=64m,nr_inodes=90 small small || exit 97
+		CUDA_INJECTION64_PATH=$1 ROOFLINE_OUTPUT=$PWD/small/recording "${@:2}"
+		status=$?
+		cp -r small/recording .
+		exit $status' bash "$collector" "$app" cuda "$@"
+	ended_with 6
+	recording=recording
+	sealed
+}
+
+@test "a flight recorder on a disk that can hold few files keeps less, and goes on" {
+	export ROOFLINE_LAST=16M
+	with_few_files marker:one $(printf 'every_kind:9 kernels:60000 sleep_ms:40 %.0s' {1..10}) \
+		"shell:cd small && touch \$(seq -s ' ' 1 20) && echo there is room" \
+		$(printf 'every_kind:9 kernels:60000 sleep_ms:40 %.0s' {1..10}) exit:6
+	grep -q 'there is room' with.out
+	warned 1 'keeps less than was asked for'
+	equal low_disk 0 "$(loss low_disk)"
+	equal unwritten_rows 0 "$(loss unwritten_rows)"
+}
+
+@test "a flight recorder that cannot begin a second segment ends, and a row of its losses tells that" {
+	export ROOFLINE_LAST=16M
+	with_few_files "shell:cd small && touch \$(seq -s ' ' 1 200) 2>/dev/null; true" \
+		$(printf 'kernels:60000 sleep_ms:40 %.0s' {1..4}) exit:6
+	warned 1 'has ended, and the program goes on: .*number of files'
+	equal low_disk 1 "$(loss low_disk)"
+	[ "$(cat recording/*/segment.1/kernels.csv | wc -l)" -gt 1000 ]
 }
 
 @test "--last of a program without CUDA, and of one that cannot be run, leaves nothing" {

@@ -100,7 +100,7 @@ load common
 	equal unwritten_rows 7 "$(loss unwritten_rows)"
 }
 
-# on_small_disk KIB STEP...: record on a disk of that size, mounted at small/ and copied to recording/
+# on_small_disk KIB STEP...: record on a disk of that size, and with \$disk_options, mounted at small/ and copied to recording/
 on_small_disk() {
 	local kib=$1
 	shift
@@ -108,11 +108,11 @@ on_small_disk() {
 	mkdir -p small
 	capture bare "$app" "$@"
 	capture with unshare --user --map-root-user --mount bash -c '
-		mount -t tmpfs -o size="$0"k small small || exit 97
+		mount -t tmpfs -o size="$0" small small || exit 97
 		CUDA_INJECTION64_PATH=$1 ROOFLINE_OUTPUT=$PWD/small/recording "${@:2}"
 		status=$?
 		cp -r small/recording . 2>/dev/null
-		exit $status' "$kib" "$collector" "$app" "$@"
+		exit $status' "${kib}k${disk_options-}" "$collector" "$app" "$@"
 	same_as_bare
 }
 
@@ -192,6 +192,28 @@ bytes() {
 	on_small_disk 4000 cuda kernels:5 exit:6
 	warned 1 'only 3 MB are free on the disk of .*small/recording, and 1024 MB are to stay free .*nothing is recorded'
 	[ ! -e "$recording" ]
+}
+
+@test "a disk that can hold no more files: nothing is recorded, told once, and the program makes its own as ever" {
+	# of 60 files at most 3 are to stay free, and a recording takes more than 30
+	disk_options=,nr_inodes=60
+	local own="shell:mkdir -p small/own; i=0; while [ \$i -lt 25 ] && : >small/own/\$i; do i=\$((i + 1)); done 2>/dev/null; echo made \$i"
+	on_small_disk 4000 "shell:touch small/others; cd small && touch \$(seq -s ' ' 1 20)" cuda kernels:5 "$own" exit:6
+	grep -q 'made 25' with.out
+	warned 1 'has room for few more files .*nothing is recorded'
+	[ ! -e "$recording" ]
+}
+
+@test "a recording that has its files goes on where the disk can hold no more of them" {
+	export ROOFLINE_FLUSH_MS=10
+	disk_options=,nr_inodes=100
+	on_small_disk 4000 cuda kernels:5 sleep_ms:50 \
+		"shell:cd small && touch \$(seq -s ' ' 1 200) 2>/dev/null; true" kernels:7 sleep_ms:50 exit:6
+	warned 0
+	readable
+	sealed
+	equal kernels 12 "$(rows kernels)"
+	equal losses 0 "$(rows losses)"
 }
 
 @test "names count as well: --max-size holds where each kernel has a long one of its own" {
@@ -291,6 +313,55 @@ bytes() {
 	same_as_bare
 	warned 1 'only 24 files may be open .*nothing is recorded'
 	[ ! -e "$recording" ]
+}
+
+# with_limit SOFT HARD STEP...: record where so many files may be open
+with_limit() {
+	local soft=$1 hard=$2
+	shift 2
+	limited() { (ulimit -S -n "$soft" && ulimit -H -n "$hard" && "$@"); }
+	capture bare limited "$app" "$@"
+	capture with limited env CUDA_INJECTION64_PATH="$collector" "$app" "$@"
+	same_as_bare
+}
+
+@test "a program that may open only few files, but could have more, is recorded and keeps them all" {
+	for soft in 16 32 1024; do
+		rm -rf "$recording"
+		with_limit $soft 2048 descriptor_limit cuda kernels:5 descriptor_limit take_descriptors exit:6
+		warned 0
+		readable
+		sealed
+		equal kernels 5 "$(rows kernels)"
+	done
+}
+
+@test "a program that has used up its descriptors is recorded all the same, and after it has closed ours" {
+	export ROOFLINE_FLUSH_MS=10
+	with_limit 128 2048 take_descriptors:4 cuda kernels:5 take_descriptors sleep_ms:50 close_descriptors \
+		take_descriptors kernels:7 sleep_ms:50 exit:6
+	warned 0
+	readable
+	sealed
+	equal kernels 12 "$(rows kernels)"
+	equal losses 0 "$(rows losses)"
+}
+
+@test "where no more can be had, a program that has used up its descriptors is left alone, and that is told" {
+	with_limit 200 200 take_descriptors:8 cuda kernels:5 exit:6
+	warned 1 'cannot record into .*: Too many open files; nothing is recorded'
+	equal files '' "$(find "$recording" -type f)"
+}
+
+@test "where no more can be had, rows of one that closes our descriptors and takes them all are counted" {
+	export ROOFLINE_FLUSH_MS=10
+	with_limit 200 200 cuda kernels:5 sleep_ms:50 close_descriptors take_descriptors kernels:7 sleep_ms:50 \
+		close_descriptors sleep_ms:50 exit:6
+	warned 1 'cannot write .*: Too many open files; rows are lost and counted'
+	readable
+	sealed
+	equal kernels 5 "$(rows kernels)"
+	equal unwritten_kernels 1 "$(($(loss unwritten_rows) >= 7))"
 }
 
 @test "a host's name with slashes is no folder of its own" {

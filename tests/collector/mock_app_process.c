@@ -187,6 +187,32 @@ static void step_use_descriptors(const char *argument)
 			printf("descriptor %d is gone\n", descriptor);
 }
 
+static int open_null(void)
+{
+	return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/* take_descriptors:N - all that the program may have, but for the last N */
+static void step_take_descriptors(const char *argument)
+{
+	int count = 0, last, taken[4096];
+
+	while (count < 4096 && (last = open_null()) >= 0)
+		taken[count++] = last;
+	for (long left = argument ? number(argument) : 0; left > 0 && count > 0; left--)
+		close(taken[--count]);
+	printf("%d descriptors taken\n", count);
+}
+
+static void step_descriptor_limit(const char *argument)
+{
+	struct rlimit limit;
+
+	(void)argument;
+	getrlimit(RLIMIT_NOFILE, &limit);
+	printf("%d descriptors allowed\n", (int)limit.rlim_cur);
+}
+
 /* The classic way into the background; the child goes on with the steps. */
 static void step_daemon(const char *argument)
 {
@@ -223,6 +249,8 @@ const struct step process_steps[] = {
 	{"file_as_stderr", step_file_as_stderr},
 	{"replace_descriptors", step_replace_descriptors},
 	{"use_descriptors", step_use_descriptors},
+	{"take_descriptors", step_take_descriptors},
+	{"descriptor_limit", step_descriptor_limit},
 	{"daemon", step_daemon},
 	{0},
 };

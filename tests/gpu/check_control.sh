@@ -74,6 +74,13 @@ check "record ends as the program does" equal 143 $?
 check "the last $span_s s before the end are there" test "$(span_ms "$recording/dump.1")" -ge $((span_s * 1000))
 check "the ring is gone" equal "" "$(find "$ring" -maxdepth 1 -name '.ring.*' -user "$(id -un)")"
 
+# CUPTI is switched off 2 s after the end of --duration, while launches go on.
+rm -rf "$recording"
+"$rooflinectl" record -o "$recording" --duration 3 -- "$programs/many_launches" --launches 2000000 >"$scratch/out" 2>"$scratch/err"
+check "a program ends well after --duration" equal 0 $?
+check "the span of --duration has its kernels" test "$(span_ms "$recording")" -ge 2000
+check "nothing but what came after it is missing" equal outside_window "$(lost | xargs -n 2 | cut -d' ' -f1 | xargs)"
+
 # What it costs: the same launches alone, recorded whole, and under the flight recorder.
 for way in bare record last; do
 	rm -rf "$recording"
