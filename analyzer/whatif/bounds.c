@@ -429,6 +429,21 @@ static void limit(struct predicted_ratio *ratio, int64_t before_ns, double least
 	ratio->high = fmax(fmin(ratio->high, most), ratio->speedup);
 }
 
+/* Amdahl: a run gains what its part does, of which all is that changes. */
+static void limit_whole(struct prediction *prediction)
+{
+	double before_ns = (double)prediction->program_before_ns;
+	double part_ns = (double)prediction->place_before_ns;
+	double most;
+
+	if (prediction->place_before_ns != prediction->changed_before_ns ||
+	    !(prediction->place.high > 0))
+		return;
+	most = before_ns / (before_ns - part_ns + part_ns / prediction->place.high);
+	prediction->program.high =
+		fmax(fmin(prediction->program.high, most), prediction->program.speedup);
+}
+
 void bounds_limit(const struct bounds *bounds, struct prediction *prediction)
 {
 	limit(&prediction->program, prediction->program_before_ns, bounds->program_ns,
@@ -436,6 +451,7 @@ void bounds_limit(const struct bounds *bounds, struct prediction *prediction)
 	limit(&prediction->place, prediction->place_before_ns, bounds->place_ns,
 	      prediction->place_unrecorded_ns);
 	limit(&prediction->steady, prediction->steady_before_ns, bounds->steady_ns, 0);
+	limit_whole(prediction);
 }
 
 /* ---- the steady state ---- */

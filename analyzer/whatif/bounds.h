@@ -54,7 +54,7 @@ double bounds_steady_ns(const struct application *application, const struct stea
 /* No iteration of the steady state is shorter. */
 void bounds_limit_steady(struct prediction *prediction, double least_ns);
 
-/* The high ends go no further than the bounds do. */
+/* The high ends go no further than the bounds do, and that of the run no further than that of the part that changes. */
 void bounds_limit(const struct bounds *bounds, struct prediction *prediction);
 
 #endif

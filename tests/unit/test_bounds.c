@@ -201,6 +201,28 @@ static void test_limit(void **state)
 	assert_float_equal(prediction.place.high, 4.9, 1e-9); /* and not below the middle */
 }
 
+/* A whole of 3000 of which a part of 2400 changes, that takes 600 at least. */
+static void test_whole(void **state)
+{
+	const struct bounds bounds = {0};
+	struct prediction prediction = {.program = {2, 1.5, 4},
+					.place = {2.4, 2, 4},
+					.program_before_ns = 3000,
+					.place_before_ns = 2400,
+					.changed_before_ns = 2000};
+
+	(void)state;
+	bounds_limit(&bounds, &prediction); /* a range, beside which more may change */
+	assert_float_equal(prediction.program.high, 4, 1e-9);
+	prediction.changed_before_ns = 2400;
+	bounds_limit(&bounds, &prediction);
+	assert_float_equal(prediction.program.high, 3000.0 / (600 + 600), 1e-9);
+	prediction.place.high = 2.4;
+	prediction.program.speedup = 1.95;
+	bounds_limit(&bounds, &prediction);
+	assert_float_equal(prediction.program.high, 1.95, 1e-9); /* not below the middle */
+}
+
 /* Three launches an iteration, of which a change may leave one. */
 static void test_steady(void **state)
 {
@@ -288,6 +310,7 @@ int main(void)
 		SENTENCE("nodes of graphs count without what recording added", test_nodes),
 		SENTENCE("a prediction holds within what a replay may be off", test_hold),
 		SENTENCE("an interval ends at its bounds", test_limit),
+		SENTENCE("a run gains no more at best than the part that changes", test_whole),
 		SENTENCE(
 			"an iteration of the steady state is as long as its launches that are left",
 			test_steady),
