@@ -388,14 +388,14 @@ static enum try_reason leave_out_stream(CUstream stream, bool is_of_thread, bool
 		return reason;
 	found = is_own(stream, is_of_thread) ? NULL : find(named(stream));
 	if (!found)
-		return TRY_STREAM;
+		return TRY_ELSEWHERE;
 	state = driver_open()->stream_query(found->stream);
 	*is_over = state == CUDA_SUCCESS;
 	if (*is_over)
 		return TRY_REASON_COUNT;
 	if (state != CUDA_ERROR_NOT_READY)
-		return TRY_REFUSED;
-	return owe_stream(found) ? TRY_REASON_COUNT : TRY_REFUSED;
+		return TRY_ERROR;
+	return owe_stream(found) ? TRY_REASON_COUNT : TRY_ERROR;
 }
 
 static enum try_reason leave_out_event(CUevent event, bool *is_over)
@@ -411,7 +411,7 @@ static enum try_reason leave_out_event(CUevent event, bool *is_over)
 	if (*is_over)
 		return TRY_REASON_COUNT;
 	if (state != CUDA_ERROR_NOT_READY)
-		return TRY_REFUSED;
+		return TRY_ERROR;
 	for (unsigned i = 0; i < EVENTS_MOST && !owed; i++)
 		if (!events[i].is_owed || events[i].event == event)
 			owed = &events[i];
@@ -439,7 +439,7 @@ static enum try_reason leave_out_context(bool *is_over)
 			continue;
 		*is_over = false;
 		if (state != CUDA_ERROR_NOT_READY || !owe_stream(&streams[i]))
-			return TRY_REFUSED;
+			return TRY_ERROR;
 	}
 	return TRY_REASON_COUNT;
 }

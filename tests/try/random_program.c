@@ -265,8 +265,13 @@ static void rare(void)
 {
 	if (below(6) == 0)
 		capture();
-	if (below(3) == 0)
-		report("host", p_cuLaunchHostFunc(streams[below(STREAMS)], host_function, "a"));
+	if (below(3) == 0) {
+		CUstream stream = streams[below(STREAMS)];
+
+		report("host", p_cuLaunchHostFunc(stream, host_function, "a"));
+		if (below(2))
+			report("waited", p_cuStreamSynchronize(stream));
+	}
 	expose();
 }
 
@@ -365,7 +370,7 @@ int main(int argc, char **argv)
 	steps_left = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 60;
 	is_private = argc > 3 && strcmp(argv[3], "memory") != 0;
 	is_loop = is_private && !is_at_once && strcmp(argv[3], "private") != 0;
-	rare_from = steps_left * (seed % 5) / 5;
+	rare_from = steps_left * (1 + seed % 4) / 5;
 	find_functions(seed % 3, seed % 4 == 3);
 	set_up();
 	if (argc > 3 && !strcmp(argv[3], "memory")) {

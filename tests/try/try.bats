@@ -171,6 +171,33 @@ count() {
 	grep -q '^polled 1$' tried.out
 }
 
+@test "code is certain not to print where it neither prints, asserts nor has managed variables, packed or not" {
+	mkdir images
+	python3 "$root/tests/try/make_images.py" images
+	(cd images && "$tools/code_images" *) >told
+	awk '{ is = $1 ~ /^silent/ ? "silent" : "not_certain"; if ($2 != is || $3 != is) { print; bad = 1 } } END { exit bad }' told
+	[ "$(wc -l <told)" -eq 14 ]
+	# A text that is cut off may be one that prints nothing; of anything else a part is never certain.
+	[ "$(awk '$4 == "parts" { print $1 }' told | sort | paste -sd' ')" = "ptx_managed ptx_prints silent_ptx" ]
+}
+
+@test "code of the compiler itself is told apart as well, however it packs it" {
+	command -v nvcc >/dev/null || skip "no nvcc"
+	printf '%s\n' '__global__ void add(int *p) { p[1] = *p; }' >silent.cu
+	printf '%s\n' '#include <cstdio>' '__global__ void add(int *p) { printf("%%d", *p); }' >prints.cu
+	printf '%s\n' '__managed__ int m;' '__global__ void add(int *p) { m = *p; }' >managed.cu
+	for name in silent prints managed; do
+		for mode in none size speed; do
+			nvcc -compress-mode=$mode -gencode arch=compute_90,code='[sm_90,compute_90]' -fatbin -o $name.$mode $name.cu 2>/dev/null ||
+				nvcc -gencode arch=compute_90,code='[sm_90,compute_90]' -fatbin -o $name.$mode $name.cu
+		done
+	done
+	"$tools/code_images" silent.none silent.size silent.speed >told
+	[ "$(grep -c ' silent silent no_part$' told)" -eq 3 ]
+	"$tools/code_images" prints.{none,size,speed} managed.{none,size,speed} >told
+	[ "$(grep -c ' not_certain not_certain no_part$' told)" -eq 6 ]
+}
+
 @test "without a strategy nothing is put off and nothing written" {
 	LD_PRELOAD=$BUILD/lib/librooflinetry.so ROOFLINE_TRY_OUTPUT=$PWD/counts "$tools/random_program" 4 10 >out || true
 	[ -s out ]
