@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""make_images.py FOLDER - code as programs hand it to the driver: PTX, machine code, and fatbins, packed or not.
+"""make_images.py FOLDER - code as programs hand it to the driver: PTX, machine code, and fatbins.
 
 What is called silent_* prints nothing; of all else that is not certain.
 """

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 bool is_private;
 static int *told_value;
@@ -55,7 +56,9 @@ void expose(void)
 {
 	static bool is_exposed;
 
-	if (is_exposed || below(3) || !getenv("FAKE_DRIVER_ORDER")) /* else it has no order */
+	const char *order = getenv("FAKE_DRIVER_ORDER");
+
+	if (is_exposed || below(3) || !order || strcmp(order, "1") != 0) /* else it has no order */
 		return;
 	is_exposed = true;
 	expose_by((seed + below(2)) % 4);
