@@ -166,6 +166,8 @@ fi
 awkward() {
 	printf '%s\n' driver_api "many_launches --launches 20000 --threads 4" "many_launches_shared --launches 20000" \
 		"mixed_launches --launches 20000" streams waits_for_host managed "graph_nodes --launches 200"
+	printf 'few_waits %s\n' device event pinned registered managed
+	echo few_waits_prints
 	printf 'fork_exec %s\n' fork-first fork-exit fork-_exit exec-self exec-true replace daemonize
 	echo allocations
 }
