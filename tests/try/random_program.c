@@ -1,10 +1,10 @@
 /*
- * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|alternate|memory|private]] - a program that calls the driver as chance has it, the same for the same seed.
+ * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|events|alternate|memory|private]] - a program that calls the driver as chance has it, the same for the same seed.
  *
  * It prints what each call that waits, copies or asks returned, and the hash of all that the driver had done by then
  * (fake/).  Run bare and tried, it must print the same.  Its threads take turns; with at-once they do not, each
  * has a stream and buffers of its own, and what is printed is what these contain.
- * loop: STEPS times the same launches and a wait, in one thread; waits: a single launch; reads: and a copy to the host; loads: and an attempt to load a library; slow: it computes between them;
+ * loop: STEPS times the same launches and a wait, in one thread; waits: a single launch; reads: and a copy to the host; loads: and an attempt to load a library; events: and an event that is recorded twice; slow: it computes between them;
  * alternate: each goes to another stream than the one before it.
  * private: its kernels and the host have no memory in common until a random step, at which they get some, or the kernels print.
  * memory: it allocates and frees STEPS times, and launches nothing.
@@ -351,6 +351,15 @@ static void compute(bool is_slow)
 				  COMPUTE_NS);
 }
 
+/* The event that was waited for stands for something else when the host asks. */
+static void record_twice(void)
+{
+	must(p_cuEventRecord(events[0], streams[3]), "cuEventRecord");
+	must(p_cuEventSynchronize(events[0]), "cuEventSynchronize");
+	must(p_cuEventRecord(events[0], streams[4]), "cuEventRecord");
+	report("query", p_cuStreamQuery(streams[3]));
+}
+
 /* What a graph is best for. */
 static void loop(int launches, const char *how)
 {
@@ -363,6 +372,8 @@ static void loop(int launches, const char *how)
 		}
 		if (!strcmp(how, "vfork"))
 			fail_to_start_a_program();
+		if (!strcmp(how, "events"))
+			record_twice();
 		must(p_cuStreamSynchronize(streams[3]), "cuStreamSynchronize");
 		if (!strcmp(how, "reads"))
 			copy_back();
