@@ -144,6 +144,27 @@ const struct cupti_api *cupti_api_load(const char *library)
 	return is_usable ? &api : NULL;
 }
 
+static int driver_cuda_version(void)
+{
+	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+	int (*ask)(int *) = NULL;
+	int version = 0;
+
+	if (driver)
+		*(void **)&ask = dlsym(driver, "cuDriverGetVersion");
+	return ask && ask(&version) == 0 ? version : 0;
+}
+
+CUptiResult cupti_start_profiler(const struct cupti_api *cupti)
+{
+	CUpti_Profiler_Initialize_Params parameters = {
+		.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
+
+	if (!cupti_profiles_with(cupti->version, driver_cuda_version()))
+		return CUPTI_ERROR_NOT_COMPATIBLE;
+	return cupti->cuptiProfilerInitialize(&parameters);
+}
+
 bool cupti_has_counters(const struct cupti_api *cupti)
 {
 #define CUPTI_HAS(function) &&cupti->function
@@ -189,6 +210,9 @@ const char *cupti_error_remedy(CUptiResult result)
 		       "NVreg_RestrictProfilingToAdminUsers=0";
 	case CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED:
 		return "this virtual GPU has no profiling: ask its administrator to enable it";
+	case CUPTI_ERROR_NOT_COMPATIBLE:
+		return "this CUPTI is newer than the driver: update the driver, or set ROOFLINE_CUPTI to the "
+		       "path of a libcupti.so of the driver's CUDA version";
 	case CUPTI_ERROR_INVALID_METRIC_NAME:
 		return "this chip has none of them";
 	default:

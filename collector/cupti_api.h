@@ -120,6 +120,10 @@ const struct cupti_api *cupti_api_load(const char *library);
 /* For a library that told no version before somebody had subscribed. */
 void cupti_api_ask_version(void);
 
+/* Before the first counters or samples of a device; not while CUDA is initialized. Says CUPTI_ERROR_NOT_COMPATIBLE, and asks
+ * nothing of CUPTI, where the driver is too old for them. */
+CUptiResult cupti_start_profiler(const struct cupti_api *cupti);
+
 /* True when the library has all that counters take. */
 bool cupti_has_counters(const struct cupti_api *cupti);
 

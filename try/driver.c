@@ -8,7 +8,8 @@ static struct driver driver;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 typedef void *(*dlsym_fn)(void *, const char *);
-dlsym_fn try_real_dlsym; /* stubs.c jumps to it */
+dlsym_fn try_real_dlsym; /* stubs.c jumps to these */
+void *try_real_dlopen;
 
 __attribute__((constructor)) void driver_find_dlsym(void)
 {
@@ -16,6 +17,10 @@ __attribute__((constructor)) void driver_find_dlsym(void)
 		try_real_dlsym = (dlsym_fn)dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
 	if (!try_real_dlsym) /* a C library before 2.34 */
 		try_real_dlsym = (dlsym_fn)dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+	if (!try_real_dlopen)
+		try_real_dlopen = dlvsym(RTLD_NEXT, "dlopen", "GLIBC_2.34");
+	if (!try_real_dlopen)
+		try_real_dlopen = dlvsym(RTLD_NEXT, "dlopen", "GLIBC_2.2.5");
 }
 
 void *driver_dlsym(void *library, const char *name)

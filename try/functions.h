@@ -26,6 +26,7 @@
  *   LEGACY   gives it work in the legacy default stream alone, which the host cannot see
  *   TELLS    tells what the GPU has done, or how far it is: what was left out is made first
  *   GIVES    the same, and gives the GPU work, which the host cannot see, in some stream
+ *            An asynchronous copy to the host has returned when it is done, as all memory of the host is pageable then.
  *   SHOWS    the same, and the host may see that: waits are made until one for everything was
  *   EXPOSES  the same, and from then on every wait is made: the host, or somebody else, may see memory that the GPU writes
  *

@@ -103,18 +103,18 @@
 	FUNCTION("cuMemUnmap", FLUSHES, LEAVES, SHOWS)                                \
 	FUNCTION("cuMemcpy", FLUSHES, LEAVES, GIVES)                                  \
 	FUNCTION("cuMemcpy2D", FLUSHES, LEAVES, GIVES)                                \
-	FUNCTION("cuMemcpy2DAsync", FLUSHES, LEAVES, SHOWS)                           \
-	FUNCTION("cuMemcpy2DAsync_v2", FLUSHES, LEAVES, SHOWS)                        \
-	FUNCTION("cuMemcpy2DAsync_v2_ptsz", FLUSHES, LEAVES, SHOWS)                   \
+	FUNCTION("cuMemcpy2DAsync", FLUSHES, LEAVES, GIVES)                           \
+	FUNCTION("cuMemcpy2DAsync_v2", FLUSHES, LEAVES, GIVES)                        \
+	FUNCTION("cuMemcpy2DAsync_v2_ptsz", FLUSHES, LEAVES, GIVES)                   \
 	FUNCTION("cuMemcpy2DUnaligned", FLUSHES, LEAVES, GIVES)                       \
 	FUNCTION("cuMemcpy2DUnaligned_v2", FLUSHES, LEAVES, GIVES)                    \
 	FUNCTION("cuMemcpy2DUnaligned_v2_ptds", FLUSHES, LEAVES, GIVES)               \
 	FUNCTION("cuMemcpy2D_v2", FLUSHES, LEAVES, GIVES)                             \
 	FUNCTION("cuMemcpy2D_v2_ptds", FLUSHES, LEAVES, GIVES)                        \
 	FUNCTION("cuMemcpy3D", FLUSHES, LEAVES, GIVES)                                \
-	FUNCTION("cuMemcpy3DAsync", FLUSHES, LEAVES, SHOWS)                           \
-	FUNCTION("cuMemcpy3DAsync_v2", FLUSHES, LEAVES, SHOWS)                        \
-	FUNCTION("cuMemcpy3DAsync_v2_ptsz", FLUSHES, LEAVES, SHOWS)                   \
+	FUNCTION("cuMemcpy3DAsync", FLUSHES, LEAVES, GIVES)                           \
+	FUNCTION("cuMemcpy3DAsync_v2", FLUSHES, LEAVES, GIVES)                        \
+	FUNCTION("cuMemcpy3DAsync_v2_ptsz", FLUSHES, LEAVES, GIVES)                   \
 	FUNCTION("cuMemcpy3DBatchAsync", FLUSHES, LEAVES, SHOWS)                      \
 	FUNCTION("cuMemcpy3DBatchAsync_ptsz", FLUSHES, LEAVES, SHOWS)                 \
 	FUNCTION("cuMemcpy3DBatchAsync_v2", FLUSHES, LEAVES, SHOWS)                   \
@@ -125,8 +125,8 @@
 	FUNCTION("cuMemcpy3DPeer_ptds", FLUSHES, LEAVES, EXPOSES)                     \
 	FUNCTION("cuMemcpy3D_v2", FLUSHES, LEAVES, GIVES)                             \
 	FUNCTION("cuMemcpy3D_v2_ptds", FLUSHES, LEAVES, GIVES)                        \
-	FUNCTION("cuMemcpyAsync", FLUSHES, LEAVES, SHOWS)                             \
-	FUNCTION("cuMemcpyAsync_ptsz", FLUSHES, LEAVES, SHOWS)                        \
+	FUNCTION("cuMemcpyAsync", FLUSHES, LEAVES, GIVES)                             \
+	FUNCTION("cuMemcpyAsync_ptsz", FLUSHES, LEAVES, GIVES)                        \
 	FUNCTION("cuMemcpyAtoA", FLUSHES, LEAVES, GIVES)                              \
 	FUNCTION("cuMemcpyAtoA_v2", FLUSHES, LEAVES, GIVES)                           \
 	FUNCTION("cuMemcpyAtoA_v2_ptds", FLUSHES, LEAVES, GIVES)                      \
@@ -134,9 +134,9 @@
 	FUNCTION("cuMemcpyAtoD_v2", FLUSHES, LEAVES, GIVES)                           \
 	FUNCTION("cuMemcpyAtoD_v2_ptds", FLUSHES, LEAVES, GIVES)                      \
 	FUNCTION("cuMemcpyAtoH", FLUSHES, LEAVES, TELLS)                              \
-	FUNCTION("cuMemcpyAtoHAsync", FLUSHES, LEAVES, SHOWS)                         \
-	FUNCTION("cuMemcpyAtoHAsync_v2", FLUSHES, LEAVES, SHOWS)                      \
-	FUNCTION("cuMemcpyAtoHAsync_v2_ptsz", FLUSHES, LEAVES, SHOWS)                 \
+	FUNCTION("cuMemcpyAtoHAsync", FLUSHES, LEAVES, GIVES)                         \
+	FUNCTION("cuMemcpyAtoHAsync_v2", FLUSHES, LEAVES, GIVES)                      \
+	FUNCTION("cuMemcpyAtoHAsync_v2_ptsz", FLUSHES, LEAVES, GIVES)                 \
 	FUNCTION("cuMemcpyAtoH_v2", FLUSHES, LEAVES, TELLS)                           \
 	FUNCTION("cuMemcpyAtoH_v2_ptds", FLUSHES, LEAVES, TELLS)                      \
 	FUNCTION("cuMemcpyBatchAsync", FLUSHES, LEAVES, SHOWS)                        \
@@ -153,15 +153,15 @@
 	FUNCTION("cuMemcpyDtoD_v2", FLUSHES, LEAVES, LEGACY)                          \
 	FUNCTION("cuMemcpyDtoD_v2_ptds", FLUSHES, LEAVES, GIVES)                      \
 	FUNCTION("cuMemcpyDtoH", FLUSHES, LEAVES, TELLS)                              \
-	FUNCTION("cuMemcpyDtoHAsync", FLUSHES, LEAVES, SHOWS)                         \
-	FUNCTION("cuMemcpyDtoHAsync_v2", FLUSHES, LEAVES, SHOWS)                      \
-	FUNCTION("cuMemcpyDtoHAsync_v2_ptsz", FLUSHES, LEAVES, SHOWS)                 \
+	FUNCTION("cuMemcpyDtoHAsync", FLUSHES, LEAVES, GIVES)                         \
+	FUNCTION("cuMemcpyDtoHAsync_v2", FLUSHES, LEAVES, GIVES)                      \
+	FUNCTION("cuMemcpyDtoHAsync_v2_ptsz", FLUSHES, LEAVES, GIVES)                 \
 	FUNCTION("cuMemcpyDtoH_v2", HANDLED, LEAVES, TELLS)                           \
 	FUNCTION("cuMemcpyDtoH_v2_ptds", FLUSHES, LEAVES, TELLS)                      \
 	FUNCTION("cuMemcpyHtoA", FLUSHES, LEAVES, GIVES)                              \
-	FUNCTION("cuMemcpyHtoAAsync", FLUSHES, LEAVES, SHOWS)                         \
-	FUNCTION("cuMemcpyHtoAAsync_v2", FLUSHES, LEAVES, SHOWS)                      \
-	FUNCTION("cuMemcpyHtoAAsync_v2_ptsz", FLUSHES, LEAVES, SHOWS)                 \
+	FUNCTION("cuMemcpyHtoAAsync", FLUSHES, LEAVES, GIVES)                         \
+	FUNCTION("cuMemcpyHtoAAsync_v2", FLUSHES, LEAVES, GIVES)                      \
+	FUNCTION("cuMemcpyHtoAAsync_v2_ptsz", FLUSHES, LEAVES, GIVES)                 \
 	FUNCTION("cuMemcpyHtoA_v2", FLUSHES, LEAVES, GIVES)                           \
 	FUNCTION("cuMemcpyHtoA_v2_ptds", FLUSHES, LEAVES, GIVES)                      \
 	FUNCTION("cuMemcpyHtoD", FLUSHES, LEAVES, LEGACY)                             \
@@ -216,8 +216,8 @@
 	FUNCTION("cuMulticastCreate", FLUSHES, RETURNS, EXPOSES)                      \
 	FUNCTION("cuMulticastGetGranularity", ASKS, LEAVES, QUIET)                    \
 	FUNCTION("cuMulticastUnbind", FLUSHES, LEAVES, EXPOSES)                       \
-	FUNCTION("cuPointerGetAttribute", HANDLED, LEAVES, QUIET)                     \
-	FUNCTION("cuPointerGetAttributes", HANDLED, LEAVES, QUIET)                    \
+	FUNCTION("cuPointerGetAttribute", HANDLED, LEAVES, TELLS)                     \
+	FUNCTION("cuPointerGetAttributes", HANDLED, LEAVES, TELLS)                    \
 	FUNCTION("cuPointerSetAttribute", FLUSHES, ENDS, EXPOSES)                     \
 	FUNCTION("cuSurfObjectCreate", FLUSHES, LEAVES, GIVES)                        \
 	FUNCTION("cuSurfObjectDestroy", FLUSHES, LEAVES, GIVES)                       \

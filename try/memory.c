@@ -106,6 +106,7 @@ CUresult try_pointer_attribute(void *value, CUpointer_attribute attribute, CUdev
 	if (!driver->pointer_attribute)
 		return CUDA_ERROR_NOT_FOUND;
 	pool_return_at(address);
+	waits_before(TELLS); /* so asks who is about to give it to something else */
 	if (attribute == CU_POINTER_ATTRIBUTE_P2P_TOKENS)
 		begin_sharing();
 	return driver->pointer_attribute(value, attribute, address);
@@ -119,6 +120,7 @@ CUresult try_pointer_attributes(unsigned count, CUpointer_attribute *attributes,
 	if (!driver->pointer_attributes)
 		return CUDA_ERROR_NOT_FOUND;
 	pool_return_at(address);
+	waits_before(TELLS);
 	for (unsigned i = 0; attributes && i < count; i++)
 		if (attributes[i] == CU_POINTER_ATTRIBUTE_P2P_TOKENS)
 			begin_sharing();

@@ -1,5 +1,5 @@
 /*
- * stubs.c - the instructions in front of the driver's functions, and dlsym.
+ * stubs.c - the instructions in front of the driver's functions, of dlsym and of dlopen.
  *
  * They keep every register in which arguments lie (x86-64: six of integers, eight of vectors, and rax), and the return
  * address, by which dlsym tells who asks.  r10 and r11 are free between two functions.
@@ -77,6 +77,8 @@ __asm__(".text\n"
 	".hidden try_resolve\n"
 	".hidden try_dlsym\n"
 	".hidden try_real_dlsym\n"
+	".hidden try_before_dlopen\n"
+	".hidden try_real_dlopen\n"
 
 	/* r11d is the number of the stub.  Nothing was put off, and nothing else is to be done: straight on. */
 	BEGIN("try_flush_stub")
@@ -128,7 +130,18 @@ __asm__(".text\n"
 	"1:	movq %r10, %rax\n"
 	"	ret\n"
 	".cfi_endproc\n"
-	END("dlsym"));
+	END("dlsym")
+
+	/* The C library's asks who calls, too. */
+	".globl dlopen\n"
+	BEGIN("dlopen")
+	".cfi_startproc\n"
+	SAVE_REGISTERS
+	"	call try_before_dlopen\n"
+	RESTORE_REGISTERS
+	"	jmp *try_real_dlopen(%rip)\n"
+	".cfi_endproc\n"
+	END("dlopen"));
 
 /* clang-format on */
 

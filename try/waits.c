@@ -43,6 +43,8 @@ static struct owed events[EVENTS_MOST];
 static unsigned long last_ticket;
 static CUcontext only_context; /* the only one that has work */
 static int stopped = TRY_REASON_COUNT;
+static bool is_idle;			   /* stopped, and all was made */
+static bool is_any_owed;		   /* or may be */
 static unsigned long works, works_at_last; /* given to the GPU; when a wait was left out last */
 static unsigned fruitless, passed_on;
 
@@ -68,6 +70,12 @@ static void stop(enum try_reason reason)
 static bool is_stopped(void)
 {
 	return __atomic_load_n(&stopped, __ATOMIC_SEQ_CST) != TRY_REASON_COUNT;
+}
+
+/* Whether there may be anything to do but to count. */
+static bool is_at_work(void)
+{
+	return is_wanted() && !__atomic_load_n(&is_idle, __ATOMIC_ACQUIRE);
 }
 
 static void note_thread(bool *is_noted, unsigned *threads, bool is_now)
@@ -198,11 +206,15 @@ static void settle(void)
 		}
 	if (is_any)
 		note_fruit();
+	else
+		__atomic_store_n(&is_any_owed, false, __ATOMIC_RELEASE);
+	if (!is_any && is_stopped())
+		__atomic_store_n(&is_idle, true, __ATOMIC_RELEASE);
 }
 
 void waits_before(enum function_wait wait)
 {
-	if (wait == QUIET || !is_wanted())
+	if (wait == QUIET || !is_at_work())
 		return;
 	if (wait == LEGACY) {
 		waits_note_work(NULL, false);
@@ -220,6 +232,17 @@ void waits_before(enum function_wait wait)
 	pthread_mutex_unlock(&lock);
 }
 
+/* The driver itself is loaded by dlopen: nothing may be asked of it here unless something is owed. */
+void try_before_dlopen(void)
+{
+	driver_find_dlsym();
+	if (!__atomic_load_n(&is_any_owed, __ATOMIC_ACQUIRE))
+		return;
+	pthread_mutex_lock(&lock);
+	settle();
+	pthread_mutex_unlock(&lock);
+}
+
 bool waits_may_be_left_out(void)
 {
 	return is_wanted() && !is_stopped();
@@ -227,7 +250,7 @@ bool waits_may_be_left_out(void)
 
 void waits_stop(enum try_reason reason)
 {
-	if (!is_wanted())
+	if (!is_at_work())
 		return;
 	pthread_mutex_lock(&lock);
 	stop(reason);
@@ -291,7 +314,7 @@ void waits_note_work(CUstream stream, bool is_of_thread)
 {
 	struct stream *found = NULL;
 
-	if (!is_wanted())
+	if (!is_at_work())
 		return;
 	pthread_mutex_lock(&lock);
 	look_at_context();
@@ -308,7 +331,7 @@ void waits_note_work(CUstream stream, bool is_of_thread)
 
 void waits_note_record(CUevent event)
 {
-	if (!is_wanted())
+	if (!is_at_work())
 		return;
 	pthread_mutex_lock(&lock);
 	for (unsigned i = 0; i < EVENTS_MOST; i++)
@@ -319,7 +342,7 @@ void waits_note_record(CUevent event)
 
 void waits_forget_stream(CUstream stream)
 {
-	if (!is_wanted())
+	if (!is_at_work())
 		return;
 	pthread_mutex_lock(&lock);
 	note_thread(&is_elsewhere, &elsewhere, true);
@@ -358,6 +381,7 @@ static enum try_reason why_not(void)
 
 static void leave_out(struct owed *owed)
 {
+	__atomic_store_n(&is_any_owed, true, __ATOMIC_RELEASE);
 	owed->is_owed = true;
 	owed->ticket = ++last_ticket;
 	works_at_last = works;
@@ -390,14 +414,14 @@ static enum try_reason leave_out_stream(CUstream stream, bool is_of_thread, bool
 		return reason;
 	found = is_own(stream, is_of_thread) ? NULL : find(named(stream));
 	if (!found)
-		return TRY_STREAM;
+		return TRY_ELSEWHERE;
 	state = driver_open()->stream_query(found->stream);
 	*is_over = state == CUDA_SUCCESS;
 	if (*is_over)
 		return TRY_REASON_COUNT;
 	if (state != CUDA_ERROR_NOT_READY)
-		return TRY_REFUSED;
-	return owe_stream(found) ? TRY_REASON_COUNT : TRY_REFUSED;
+		return TRY_ERROR;
+	return owe_stream(found) ? TRY_REASON_COUNT : TRY_ERROR;
 }
 
 static enum try_reason leave_out_event(CUevent event, bool *is_over)
@@ -413,7 +437,7 @@ static enum try_reason leave_out_event(CUevent event, bool *is_over)
 	if (*is_over)
 		return TRY_REASON_COUNT;
 	if (state != CUDA_ERROR_NOT_READY)
-		return TRY_REFUSED;
+		return TRY_ERROR;
 	for (unsigned i = 0; i < EVENTS_MOST && !owed; i++)
 		if (!events[i].is_owed || events[i].event == event)
 			owed = &events[i];
@@ -441,7 +465,7 @@ static enum try_reason leave_out_context(bool *is_over)
 			continue;
 		*is_over = false;
 		if (state != CUDA_ERROR_NOT_READY || !owe_stream(&streams[i]))
-			return TRY_REFUSED;
+			return TRY_ERROR;
 	}
 	return TRY_REASON_COUNT;
 }
@@ -537,5 +561,9 @@ void waits_forked(void)
 	pthread_mutex_init(&lock, NULL);
 	memset(streams, 0, sizeof(streams));
 	memset(events, 0, sizeof(events));
-	stop(TRY_FORKED);
+	shown = elsewhere = 0;
+	is_any_owed = false;
+	is_shown = is_elsewhere = false;
+	if (only_context) /* the driver does not work in the child of a process that used it */
+		stop(TRY_FORKED);
 }

@@ -30,6 +30,9 @@ void waits_note_record(CUevent event);
 /* Nothing is in the stream any more that is known by its handle. */
 void waits_forget_stream(CUstream stream);
 
+/* Before a library is loaded, which may give memory of the GPU to other devices without a call of the driver: stubs.c. */
+void try_before_dlopen(void);
+
 /* Whether that may still come. */
 bool waits_may_be_left_out(void);
 

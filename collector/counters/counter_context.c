@@ -45,15 +45,13 @@ void counter_context_fail(struct counter_context *context, const char *what, CUp
 
 static CUptiResult find_chip(struct counter_context *context)
 {
-	CUpti_Profiler_Initialize_Params initializing = {
-		.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
 	CUpti_Device_GetChipName_Params naming = {
 		.structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE,
 		.deviceIndex = context->rows.device};
 	CUpti_Profiler_GetCounterAvailability_Params asking = {
 		.structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE,
 		.ctx = context->context};
-	CUptiResult result = cupti->cuptiProfilerInitialize(&initializing);
+	CUptiResult result = cupti_start_profiler(cupti);
 
 	if (result == CUPTI_SUCCESS)
 		result = cupti->cuptiDeviceGetChipName(&naming);

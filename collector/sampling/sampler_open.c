@@ -23,15 +23,13 @@
 static CUptiResult find_chip(struct sampler *sampler)
 {
 	const struct cupti_api *cupti = sampler->cupti;
-	CUpti_Profiler_Initialize_Params initializing = {
-		.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
 	CUpti_Device_GetChipName_Params naming = {
 		.structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE,
 		.deviceIndex = sampler->device};
 	CUpti_PmSampling_GetCounterAvailability_Params asking = {
 		.structSize = CUpti_PmSampling_GetCounterAvailability_Params_STRUCT_SIZE,
 		.deviceIndex = sampler->device};
-	CUptiResult result = cupti->cuptiProfilerInitialize(&initializing);
+	CUptiResult result = cupti_start_profiler(cupti);
 
 	if (result == CUPTI_SUCCESS)
 		result = cupti->cuptiDeviceGetChipName(&naming);

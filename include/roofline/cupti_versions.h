@@ -6,6 +6,7 @@
 #ifndef ROOFLINE_CUPTI_VERSIONS_H
 #define ROOFLINE_CUPTI_VERSIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -80,6 +81,23 @@ static inline struct cupti_release cupti_release(uint32_t version)
 		snprintf(release.text, sizeof(release.text), "%u.%u", version / 10000,
 			 version / 100 % 100);
 	return release;
+}
+
+/* CUDA's version that it came with, as cuDriverGetVersion has it: 13.3 is 13030; 0: none that we know. */
+static inline int cupti_cuda_version(uint32_t version)
+{
+	int major, minor;
+
+	if (sscanf(cupti_release(version).text, "%d.%d", &major, &minor) != 2)
+		return 0;
+	return 1000 * major + 10 * minor;
+}
+
+/* Whether counters and samples may be asked for.  CUPTI 13.3 and 13.5 end programs with SIGSEGV where the driver is of CUDA 13.0
+ * (docs/results/check-cupti-versions.txt); traces work there. */
+static inline bool cupti_profiles_with(uint32_t version, int driver)
+{
+	return !driver || cupti_cuda_version(version) <= driver;
 }
 
 #endif

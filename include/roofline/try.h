@@ -74,7 +74,7 @@ enum try_count { TRY_COUNTS(TRY_CONSTANT) TRY_COUNT_COUNT };
 #define TRY_PASSED "passed:"
 #define TRY_FLUSH "flush:"
 
-/* REASON(constant, name, meaning): why a launch or a free was passed on at once */
+/* REASON(constant, name, meaning): why a launch, a free or a wait was passed on at once */
 #define TRY_REASONS(REASON)                                                                     \
 	REASON(TRY_CAPTURE, "capture", "the program captures a stream")                         \
 	REASON(TRY_FIRST_TIME, "first_time", "whether the driver accepts it was not known yet") \
@@ -108,6 +108,7 @@ enum try_count { TRY_COUNTS(TRY_CONSTANT) TRY_COUNT_COUNT };
 	       "a library is loaded that gives memory of the GPU to other devices")             \
 	REASON(TRY_SHOWN, "shown",                                                              \
 	       "the GPU may do what the host sees, and not everything was waited for since")    \
+	REASON(TRY_ERROR, "error", "the driver told an error when it was asked how far it is")  \
 	REASON(TRY_ELSEWHERE, "elsewhere", "work in streams that are not followed")             \
 	REASON(TRY_NOTHING_BETWEEN, "nothing_between",                                          \
 	       "the program would wait for it anyway before it launches more")                  \

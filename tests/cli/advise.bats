@@ -61,7 +61,8 @@ refused() {
 @test "each recommendation has the command that checks it" {
 	run -0 "$ROOFLINECTL" advise "$recordings/graph_chain.naive"
 	[ "$(grep -c '^      check it: ' <<<"$output")" -eq 2 ]
-	[ "$(grep '^      try it: ' <<<"$output")" = "      try it: rooflinectl try --graph -- graph_chain naive --repeats 1" ]
+	[ "$(grep '^      try it: ' <<<"$output")" = "      try it: rooflinectl try --fewer-waits -- graph_chain naive --repeats 1
+      try it: rooflinectl try --graph -- graph_chain naive --repeats 1" ]
 	[[ "$output" == *"      check it: rooflinectl verify $recordings/graph_chain.naive AFTER --strategy launch_bound_graph
 "* ]]
 	run -0 "$ROOFLINECTL" report "$recordings/graph_chain.naive"

@@ -85,6 +85,11 @@ field() {
 	[[ "$output" == *"40 of 50 (80.0%) allocations got memory that was kept"* ]]
 	[[ "$output" == *"3 blocks of memory that was kept were given back to the driver"* ]]
 	[[ "$output" == *"20  new_size: the first free of memory of this size"* ]]
+	export FAKE_TRY_ROWS="waits_seen,1000 waits_over,10 waits_left_out,900 waits_made_later,5 passed:shown,90"
+	run -0 --separate-stderr try --fewer-waits -r 1 -- ./app
+	[[ "$output" == *"900 of 1,000 (90.0%) waits were left out"* ]]
+	[[ "$output" == *"10 of 1,000 (1.0%) waits were for what was done already"* ]]
+	[[ "$output" == *"5 times such a wait was made later, before a call that could tell"* ]]
 }
 
 @test "the time from the first launch to the last wait is measured without recording, in as many more bare runs" {
@@ -266,6 +271,8 @@ field() {
 	[[ "$output" == *"Predicted  (cuda_graph, from "* ]]
 	run -0 --separate-stderr try --graph --pool -r 1 -f json --trace "$root/tests/recordings/graph_memory.malloc" -- ./app
 	[ "$(field 'j["prediction"]["techniques"]')" = "preallocate, cuda_graph" ]
+	run -0 --separate-stderr try --fewer-waits -r 1 -f json --trace "$root/tests/recordings/graph_chain.naive" -- ./app
+	[ "$(field 'j["prediction"]["techniques"]')" = remove_syncs ]
 	run -1 --separate-stderr try --graph --trace nowhere -- ./app
 	[[ "$stderr" == *nowhere* ]]
 }

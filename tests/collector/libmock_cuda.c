@@ -77,7 +77,7 @@ CUresult CUDAAPI cuDriverGetVersion(int *version)
 	pthread_once(&once, find_record_call);
 	if (record_call)
 		record_call(CUPTI_DRIVER_TRACE_CBID_cuDriverGetVersion);
-	*version = CUDA_VERSION;
+	*version = getenv("MOCK_DRIVER") ? atoi(getenv("MOCK_DRIVER")) : CUDA_VERSION;
 	return CUDA_SUCCESS;
 }
 

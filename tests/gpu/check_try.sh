@@ -10,16 +10,22 @@
 library=$BUILD/lib/librooflinetry.so
 folder=$BUILD/lib/rooflinectl/workloads
 only=${ONLY:-.}
-all_strategies=${STRATEGIES:-graph pool graph,pool}
+all_strategies=${STRATEGIES:-graph pool graph,pool fewer-waits graph,pool,fewer-waits}
 # Those in which a graph may change something run alone, for their times.
 timed='^(graph_chain|graph_pipeline|graph_forkjoin|graph_manual|graph_update|graph_memory|dp_tiny|concurrent_kernels|'
 timed+='copy_overlap|dependent_launch|fuse_elementwise|fuse_horizontal)$'
 # And those that allocate in their loops.
 timed_pool='^(graph_memory|graph_modes)$'
+# And those that wait after each kernel, or each iteration.
+timed_waits='^(graph_chain|graph_pipeline|graph_forkjoin|graph_manual|graph_update|graph_memory|fuse_horizontal)$'
 
 # timed_for STRATEGIES: a regular expression of workloads
 timed_for() {
-	if [ "$1" = graph ]; then echo "$timed"; else echo "$timed_pool"; fi
+	case $1 in
+	graph) echo "$timed" ;;
+	*fewer-waits*) echo "$timed_waits" ;;
+	*) echo "$timed_pool" ;;
+	esac
 }
 
 # tried STRATEGIES NAME COMMAND...: with its counts in a folder of that name
@@ -35,8 +41,9 @@ count() {
 	cat "$scratch/counts/$1"/process.* 2>/dev/null | awk -F, -v row="$2" '$1 == row { sum += $2 } END { print sum + 0 }'
 }
 
-# reasons NAME: the two most frequent ones why launches were passed on, and what was flushed for most often
+# reasons NAME: waits that were left out, the two most frequent reasons why calls were passed on, and what was flushed for most often
 reasons() {
+	[ "$(count "$1" waits_seen)" -eq 0 ] || printf 'waits=%s/%s ' "$(count "$1" waits_left_out)" "$(count "$1" waits_seen)"
 	cat "$scratch/counts/$1"/process.* 2>/dev/null | grep -E '^(passed|flush):' | sort -t, -k2 -nr | head -3 | tr ',\n' '= '
 }
 
@@ -126,6 +133,9 @@ done
 # It allocates and frees in each iteration.
 [[ graph_memory =~ $only ]] && [[ " $all_strategies " == *" pool "* ]] &&
 	check "graph_memory malloc: faster" is_faster graph_memory malloc graph_memory.malloc.pool 1.1
+# It waits after each kernel, and the host reads nothing until the end.
+[[ graph_chain =~ $only ]] && [[ " $all_strategies " == *" fewer-waits "* ]] &&
+	check "graph_chain naive: faster without its waits" is_faster graph_chain naive graph_chain.naive.fewer-waits 1.3
 
 # ---- PyTorch ----
 timeout 45 python3 tests/gpu/try_torch.py >"$scratch/torch.bare" 2>"$scratch/torch.bare.err"
@@ -156,6 +166,8 @@ fi
 awkward() {
 	printf '%s\n' driver_api "many_launches --launches 20000 --threads 4" "many_launches_shared --launches 20000" \
 		"mixed_launches --launches 20000" streams waits_for_host managed "graph_nodes --launches 200"
+	printf 'few_waits %s\n' device event pinned registered managed
+	echo few_waits_prints
 	printf 'fork_exec %s\n' fork-first fork-exit fork-_exit exec-self exec-true replace daemonize
 	echo allocations
 }

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 bool is_private;
 static int *told_value;
@@ -55,25 +56,30 @@ void expose(void)
 {
 	static bool is_exposed;
 
-	if (is_exposed || below(8) || !getenv("FAKE_DRIVER_ORDER")) /* else it has no order */
+	const char *order = getenv("FAKE_DRIVER_ORDER");
+
+	if (is_exposed || below(3) || !order || strcmp(order, "1") != 0) /* else it has no order */
 		return;
 	is_exposed = true;
 	expose_by((seed + below(2)) % 4);
-	report("exposed", CUDA_SUCCESS);
+	report("exposed", p_cuCtxSynchronize());
 }
 
 void tell_host(void)
 {
 	int value = ++last_value;
 	void *of_tell[] = {&told_value, &value}, *of_print[] = {&value};
+	CUstream stream = streams[below(STREAMS)];
 	CUfunction function;
 
 	if (!told_value && !has_print)
 		return;
 	must(p_cuModuleGetFunction(&function, NULL, has_print ? "print" : "tell"), "telling");
-	must(p_cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, streams[below(STREAMS)],
-			      has_print ? of_print : of_tell, NULL),
+	must(p_cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, has_print ? of_print : of_tell,
+			      NULL),
 	     "telling");
+	if (below(2))
+		report("waited", below(2) ? p_cuStreamSynchronize(stream) : p_cuCtxSynchronize());
 }
 
 /* What the host finds where kernels write: without a call of the driver. */
