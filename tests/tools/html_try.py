@@ -96,11 +96,14 @@ def tables(browser):
 
 
 ROOF_TEXTS = """(() => {
-    const texts = [...document.querySelectorAll('#%s .rooftext')].map((text) => [text.textContent, text.getBoundingClientRect()]);
-    const cross = ([, a], [, b]) => a.left < b.right && b.left < a.right && a.top + 2 < b.bottom - 2 && b.top + 2 < a.bottom - 2;
-    return {texts: texts.map(([text]) => text), crossed: texts.filter((one) => texts.some((other) => other !== one &&
-        cross(one, other))).length, beyond: texts.filter(([, box]) => box.right > document.querySelector('#main section')
-        .getBoundingClientRect().right).length};
+    const texts = [...document.querySelectorAll('#%s .rooftext')].map((text) =>
+        [text.textContent, text.getBoundingClientRect()]);
+    const end = document.querySelector('#main section').getBoundingClientRect().right;
+    const cross = ([, a], [, b]) => a.left < b.right && b.left < a.right &&
+        a.top + 2 < b.bottom - 2 && b.top + 2 < a.bottom - 2;
+    return {texts: texts.map(([text]) => text),
+        crossed: texts.filter((one) => texts.some((other) => other !== one && cross(one, other))).length,
+        beyond: texts.filter(([, box]) => box.right > end).length};
 })()"""
 
 
@@ -162,7 +165,8 @@ SMALLEST_TEXT = """Math.min(...[...document.querySelectorAll('svg.plane text')]
 
 # Links of the navigation that can be seen and are under the button of the keys.
 COVERED = """(() => {
-    const keys = document.querySelector('.keysbutton').getBoundingClientRect(), links = document.querySelector('nav a').parentNode;
+    const keys = document.querySelector('.keysbutton').getBoundingClientRect();
+    const links = document.querySelector('nav a').parentNode;
     const right = links.getBoundingClientRect().right;
     return [...links.querySelectorAll('a')].filter((link) => {
         const {left, right: end} = link.getBoundingClientRect();
