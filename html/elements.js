@@ -31,7 +31,7 @@ function section(id, title, note, ...children) {
 	const heading = element('h2', {}, title);
 	if (note)
 		heading.append(element('small', {}, note));
-	document.getElementById('nav').append(element('a', {href: `#${id}`}, title));
+	document.getElementById('links').append(element('a', {href: `#${id}`}, title));
 	const made = element('section', {id, 'aria-label': title}, heading, ...children);
 	document.getElementById('main').append(made);
 	return made;

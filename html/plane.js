@@ -5,9 +5,10 @@ const TICK_ROOM = 62; // pixels that a figure below the axis needs
 
 class Plane {
 	// room: pixels in width, so that texts are as large as all others; x, y: {low, high, title, tick(value)}
-	constructor(label, room, x, y) {
+	// beside: pixels at the right for what is written there
+	constructor(label, room, x, y, beside = PLANE.right) {
 		const width = Math.min(Math.max(room, PLANE.least), PLANE.most);
-		Object.assign(this, {x, y, width, right: width - PLANE.right});
+		Object.assign(this, {x, y, width, right: width - beside});
 		this.svg = drawn('svg', {class: 'plane', viewBox: `0 0 ${width} ${PLANE.height}`, width, role: 'group',
 			'aria-label': label});
 		this.drawAxes();

@@ -5,6 +5,8 @@ const PRECISIONS = [['all', 'all floating point'], ['fp64', 'FP64'], ['fp32', 'F
 	['tensor_fp64', 'FP64 tensor'], ['tensor_tf32', 'TF32 tensor'], ['tensor_bf16', 'BF16 tensor'],
 	['tensor_fp16', 'FP16 tensor'], ['tensor_fp8', 'FP8 tensor'], ['tensor_int8', 'INT8 tensor']];
 
+const NARROW = 640, ROOF_TEXTS = 192; // pixels: a page that has no room beside a plane, and what texts of roofs take there
+
 const RING = 'Each disk is a kernel, the larger the more time it took; the ring is the whole application';
 
 const isAmount = (value) => typeof value === 'number' && value > 0;
@@ -90,19 +92,22 @@ function rooflineOf(roofline, {level, precision}, timeline, width) {
 	const most = Math.max(...tops.map(([key]) => roofs[key]), 1);
 	const x = logRange([...places.map(({place}) => place[0]), most / bandwidth, 0.1], 3);
 	const y = logRange([...places.map(({place}) => place[1]), most, x.low * bandwidth * 100], 3);
+	const beside = width < NARROW ? undefined : ROOF_TEXTS;
 	const plane = new Plane('Roofline', width, {...x, title: `FLOP/byte of ${LEVELS.find(([key]) => key === level)[1]}`,
 		tick: (value) => String(Number(value.toPrecision(2)))},
-	{...y, title: 'FLOP/s', tick: (value) => formatPerSecond(value, '')});
-	drawRoofs(plane, roofs, tops, level, x, y);
+	{...y, title: 'FLOP/s', tick: (value) => formatPerSecond(value, '')}, beside);
+	const untold = drawRoofs(plane, roofs, tops, level, {x, y, beside});
 	for (const {point, place} of places.reverse())
 		plane.point(place[0], place[1], pointRadius(point, roofline), pointColor(point, timeline),
 			describePoint(point, place, level, timeline));
 	const missing = allPoints(roofline).length - places.length;
 	return element('figure', {}, plane.svg, element('figcaption', {}, RING + (missing ?
-		`; ${missing} of ${allPoints(roofline).length} have no such arithmetic, or it was not counted` : '')));
+		`; ${missing} of ${allPoints(roofline).length} have no such arithmetic, or it was not counted` : '') +
+		(untold.length ? `; the roofs without a text are ${untold.map((roof) => roofText(roofs, roof)).join(', ')}` : '')));
 }
 
-function drawRoofs(plane, roofs, tops, level, x, y) {
+// Returns the roofs that have no text in the plane.
+function drawRoofs(plane, roofs, tops, level, {x, y, beside}) {
 	const bandwidth = roofs[level], most = Math.max(...tops.map(([key]) => roofs[key]), 1);
 	const from = Math.max(x.low, y.low / bandwidth);
 	plane.curve([[from, from * bandwidth], [Math.min(x.high, most / bandwidth), Math.min(most, x.high * bandwidth)]], 'roof');
@@ -110,25 +115,39 @@ function drawRoofs(plane, roofs, tops, level, x, y) {
 	for (const [key, label] of reached)
 		plane.curve([[Math.max(x.low, roofs[key] / bandwidth), roofs[key]], [x.high, roofs[key]]],
 			roofs[key] === most ? 'roof' : 'roof minor', roofText(roofs, [key, label]));
-	writeRoofs(plane, roofs, reached);
-	plane.text(plane.px(from) + 10, plane.py(from * bandwidth) + 14, formatPerSecond(bandwidth, 'B/s'), 'rooftext');
+	const untold = beside ? listRoofs(plane, roofs, reached) : writeRoofs(plane, roofs, reached);
+	plane.text(plane.px(from) + 10, plane.py(from * bandwidth) + 14, `${roofTitle(level)} ${formatPerSecond(bandwidth, 'B/s')}`,
+		'rooftext');
+	return untold || [];
 }
 
 const roofText = (roofs, [key, label]) => `${label} ${formatPerSecond(roofs[key], 'FLOP/s')}`;
 
-// Those that have room for a text above them, or below; what the others are is told where one points at them.
+// At the right of the plane, one below the other, each with a line to its roof.
+function listRoofs(plane, roofs, reached) {
+	let last = -Infinity;
+	for (const roof of reached) {
+		const line = plane.py(roofs[roof[0]]), at = Math.max(line, last + 15);
+		plane.line(plane.right, line, plane.right + 12, at, 'minor');
+		plane.text(plane.right + 16, at + 4, roofText(roofs, roof), 'rooftext');
+		last = at;
+	}
+}
+
+// On a narrow page: above each roof, or below where there is room.  Returns those that have neither.
 function writeRoofs(plane, roofs, reached) {
 	const lines = reached.map(([key]) => plane.py(roofs[key])), texts = [];
 	const isFree = (from, to, own) => !lines.some((line, other) => other !== own && line > from && line < to) &&
 		!texts.some((text) => text.from < to && from < text.to);
-	reached.forEach((roof, index) => {
+	return reached.filter((roof, index) => {
 		const line = lines[index];
 		const place = [{from: line - 16, to: line, base: line - 4}, {from: line, to: line + 16, base: line + 13}]
 			.find(({from, to}) => isFree(from, to, index));
 		if (!place)
-			return;
+			return true;
 		texts.push(place);
 		plane.text(plane.right - 4, place.base, roofText(roofs, roof), 'rooftext', 'end');
+		return false;
 	});
 }
 
@@ -169,6 +188,9 @@ function launchRooflineOf(roofline, points, period, timeline, width) {
 	if (period) {
 		plane.curve([[Math.max(x.low, period * y.low), Math.max(y.low, x.low / period)], [period, 1]], 'roof');
 		plane.curve([[period, 1], [x.high, 1]], 'roof');
+		const from = Math.max(x.low, period * y.low);
+		plane.text(plane.px(from) + 10, plane.py(from / period) + 14, `a launch every ${formatTime(period)}`, 'rooftext');
+		plane.text(plane.right - 4, plane.py(1) + 14, 'always busy', 'rooftext', 'end');
 	}
 	for (const point of points.slice().reverse())
 		plane.point(point.duration_ns, point.busy_share, pointRadius(point, roofline), pointColor(point, timeline),

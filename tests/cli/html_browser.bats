@@ -54,13 +54,20 @@ assert ($1), 'not so'"
 	holds "'FLOP/s' in j['roofline']['tip']"
 }
 
+@test "in a browser every roof has its text beside it, none over another or beyond the page" {
+	try_torch
+	holds "all(any(text.startswith(roof + ' ') for text in j['roofline']['roofs']['texts']) for roof in ('DRAM', 'FP64', 'FP64 tensor', 'FP32', 'FP16', 'TF32 tensor', 'BF16 tensor', 'FP16 tensor', 'FP8 tensor'))"
+	holds "j['roofline']['roofs']['crossed'] == j['roofline']['roofs']['beyond'] == 0"
+	holds "[text.split(' ')[0] for text in j['roofline']['launching']['texts']] == ['a', 'always']"
+}
+
 @test "in a browser ? shows all keys and Escape closes them, with the focus where it was; each button has a name; nothing is cut on a narrow screen" {
 	try_torch
 	holds "j['keys']['open'] and j['keys']['hasFocus'] and j['keys']['staysInside'] and j['keys']['name'] == 'Keys'"
 	holds "set('?0NP') <= set(''.join(j['keys']['shown'])) and {'Esc', 'Enter', 'Tab'} <= set(j['keys']['shown'])"
 	holds "j['keys']['closed'] and j['keys']['focusIsBack'] and j['keys']['byButton'] and j['keys']['typed'] == ['?', False]"
 	holds "j['nameless'] == 0"
-	holds "j['narrow']['beyond'] <= 0 and j['narrow']['smallestText'] >= 12"
+	holds "j['narrow']['beyond'] <= 0 and j['narrow']['smallestText'] >= 12 and j['narrow']['covered'] == []"
 }
 
 @test "in a browser a table has a moment once, after the first operation began" {

@@ -260,5 +260,5 @@ print(answer[\"workload\"], bool(answer[\"skipped\"]), answer[\"schema\"])"' "$p
 	[[ "$output" == *"--format is of the list; a workload takes --json: rooflinectl workloads graph_chain --json; see "* ]]
 	run bash -c "'$ROOFLINECTL' workloads -f json >/dev/full"
 	[ "$status" -eq 1 ]
-	[[ "$output" == "rooflinectl workloads: the list could not be written" ]]
+	[[ "$output" == "rooflinectl"*"No space left on device"* ]]
 }

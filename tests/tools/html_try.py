@@ -95,15 +95,28 @@ def tables(browser):
     return result
 
 
+ROOF_TEXTS = """(() => {
+    const texts = [...document.querySelectorAll('#%s .rooftext')].map((text) =>
+        [text.textContent, text.getBoundingClientRect()]);
+    const end = document.querySelector('#main section').getBoundingClientRect().right;
+    const cross = ([, a], [, b]) => a.left < b.right && b.left < a.right &&
+        a.top + 2 < b.bottom - 2 && b.top + 2 < a.bottom - 2;
+    return {texts: texts.map(([text]) => text),
+        crossed: texts.filter((one) => texts.some((other) => other !== one && cross(one, other))).length,
+        beyond: texts.filter(([, box]) => box.right > end).length};
+})()"""
+
+
 def roofline(browser):
     if not browser.evaluate("!!document.querySelector('#roofline select')"):
         return None
     drawn = "document.querySelector('#roofline svg').textContent"
-    first = browser.evaluate(drawn)
+    first, roofs, launching = browser.evaluate(drawn), browser.evaluate(ROOF_TEXTS % "roofline"), \
+        browser.evaluate(ROOF_TEXTS % "launch_roofline")
     browser.evaluate("""(() => { const select = document.querySelector('#roofline select');
         select.value = 'l2'; select.dispatchEvent(new Event('change')); })()""")
     browser.evaluate("document.querySelector('#roofline circle').focus()")
-    return {"first": first, "l2": browser.evaluate(drawn),
+    return {"first": first, "l2": browser.evaluate(drawn), "roofs": roofs, "launching": launching,
             "tip": browser.evaluate("document.getElementById('tip').textContent")}
 
 
@@ -150,11 +163,27 @@ SMALLEST_TEXT = """Math.min(...[...document.querySelectorAll('svg.plane text')]
     .map((text) => text.getBoundingClientRect()).map(({width, height}) => Math.min(width, height)), 99)"""
 
 
+# Links of the navigation that can be seen and are under the button of the keys.
+COVERED = """(() => {
+    const keys = document.querySelector('.keysbutton').getBoundingClientRect();
+    const links = document.querySelector('nav a').parentNode;
+    const right = links.getBoundingClientRect().right;
+    return [...links.querySelectorAll('a')].filter((link) => {
+        const {left, right: end} = link.getBoundingClientRect();
+        return left < right && Math.min(end, right) > keys.left;
+    }).map((link) => link.textContent);
+})()"""
+
+
 def narrow(browser):
     """Nothing is wider than a telephone, and figures in pictures are no smaller than beside them."""
+    browser.emulate(600, 800, False)
+    settle(browser)
+    covered = browser.evaluate(COVERED)
     browser.emulate(400, 800, False)
     settle(browser)
-    return {"beyond": browser.evaluate(WIDTH), "smallestText": browser.evaluate(SMALLEST_TEXT)}
+    return {"beyond": browser.evaluate(WIDTH), "smallestText": browser.evaluate(SMALLEST_TEXT),
+            "covered": [*covered, *browser.evaluate(COVERED)]}
 
 
 def main():

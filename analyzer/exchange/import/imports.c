@@ -170,7 +170,7 @@ static int add_file(struct imported *imported, const char *path, bool is_counter
 	importer import;
 	int rc = find_importer(&import, path, err);
 
-	if (rc < 0 || (import == import_ncu) != is_counters)
+	if (rc < 0 || !import || (import == import_ncu) != is_counters)
 		return rc;
 	imported_next_file(imported);
 	return import(imported, path, err);
