@@ -836,3 +836,16 @@ assert [row["tail_ns"] + row["collective_wait_ns"] == "0" for row in csv.DictRea
 		'len(r["processes"]) == (2 if name.startswith("nvshmem_") else 1)' \
 		'all(not p["is_cut_off"] for p in r["processes"])'
 }
+
+@test "the table of predictions counts rows with a number alone, those without advice would be right by construction" {
+	sed 's/^	*//' >"$BATS_TEST_TMPDIR/table.txt" <<-'END'
+		graph_chain naive graph --graph 2.00x 1.50 .. 3.00 2.10x 2.50x -20.0% yes
+		graph_chain naive no_sync --fewer-waits 1.30x 1.25 .. 1.50 1.10x 1.00x +30.0% no
+		memory_bound naive graph launch_bound_graph - no advice 1.00x 1.00x -0.3% yes
+		memory_bound naive graph launch_bound_graph - no advice 1.00x 1.00x - yes
+	END
+	run python3 "$root/tests/bench/predictions.py" --totals "$BATS_TEST_TMPDIR/table.txt"
+	[ "$output" = "table.txt: 2 rows with a number: median error 25.0%, nine of ten within 30.0%, 1 within 25%,
+1 inside the interval, whose median width is 1.60x" ]
+	grep -q '^[0-9]* rows with a number: median error' "$root/docs/results/predictions.txt"
+}
