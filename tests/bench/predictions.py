@@ -12,8 +12,8 @@ option of it, in which range every workload does its iterations.  `measured` is 
 medians of MEDIANS, measured on the same machine right before and right after each recording; `recorded` that
 of the two recordings without what recording added.  Below stand the recordings of tests/recordings for which
 nothing is predicted, as the model does not explain their time.  Pairs that a FOLDER lacks are left out.
-Totals are of the rows with a number.  Those without advice are counted apart: nothing was recommended, which is right
-where nothing that matters was measured to be gained (`inside`).
+Totals are of the rows with a number.  Those without advice are counted apart: nothing was recommended, which
+is right where nothing that matters was measured to be gained (`inside`).
 """
 
 import json
