@@ -849,3 +849,19 @@ assert [row["tail_ns"] + row["collective_wait_ns"] == "0" for row in csv.DictRea
 1 inside the interval, whose median width is 1.60x" ]
 	grep -q '^[0-9]* rows with a number: median error' "$root/docs/results/predictions.txt"
 }
+
+@test "the replay explains 95% of the recordings of public programs" {
+	mkdir "$BATS_TEST_TMPDIR/all"
+	for archive in "$root"/tests/corpus/{,unseen/}recordings.*.tar; do
+		tar -xf "$archive" -C "$BATS_TEST_TMPDIR/all"
+	done
+	count=0 unexplained=0
+	for path in $(printf '%s\n' "$BATS_TEST_TMPDIR"/all/*.roofline | each_or_third); do
+		count=$((count + 1))
+		"$ROOFLINECTL" advise "$path" >"$BATS_TEST_TMPDIR/said"
+		! grep -q '^  - predictions: ' "$BATS_TEST_TMPDIR/said" || unexplained=$((unexplained + 1))
+	done
+	((count >= 80 && 20 * unexplained <= count))
+	grep -q '^explained by the replay: ' "$root/docs/results/corpus.txt"
+	grep -q '^explained by the replay: ' "$root/docs/results/unseen-since.txt"
+}
