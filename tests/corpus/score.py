@@ -15,8 +15,8 @@ asks          there is none, and the commands to run next count what the label's
               the recordings lack it
 no            neither.  Counters asked for are no answer where the label needs none
 dead end      neither advice nor a next step nor a word that the run is at its roof
-explained     of the recordings, whatever they hold: the replay gives their own time again within 3%, so that there
-              may be predictions
+explained     of the recordings, whatever they hold: the replay gives their own time again within 3%, so that
+              there may be predictions
 impossible    a gain beyond what is left when nothing that runs on the GPU gets shorter
 another work  the change leaves kernels as they are, and yet they take another time after it: the compiler
               made other code, so that what is measured is not the change alone
