@@ -193,11 +193,10 @@ static void tell_call(struct recommendation *item)
 {
 	if (item->pattern != rule_fuse_neighbors.pattern)
 		return; /* as a framework has it */
-	item->pattern =
-		"epilogue = CUBLASLT_EPILOGUE_GELU_BIAS; /* or BIAS, RELU, GELU, RELU_BIAS */\n"
-		"cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_EPILOGUE,\n"
-		"                               &epilogue, sizeof(epilogue));\n"
-		"cublasLtMatmul(handle, product, ...); /* and no kernel after it */";
+	item->pattern = "epilogue = CUBLASLT_EPILOGUE_GELU_BIAS; /* or RELU, BIAS, ... */\n"
+			"cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_EPILOGUE,\n"
+			"                               &epilogue, sizeof(epilogue));\n"
+			"cublasLtMatmul(handle, product, ...); /* and no kernel after it */";
 	item->risk =
 		"The library has a few epilogues; any other needs a product whose epilogue can be "
 		"written, as with CUTLASS. What somebody else reads of the sums is still written.";
