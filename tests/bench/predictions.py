@@ -5,12 +5,15 @@
     tests/bench/predictions.py FOLDER MEDIANS CEILINGS     of another machine, with its own ceilings
     tests/bench/predictions.py --variants                  "workload variant role" of each recording
     tests/bench/predictions.py --median FOLDER...          the one whose range run took the median time
+    tests/bench/predictions.py --totals TABLE...           of tables that it printed before, the totals
 
 Needs no GPU: predictions come from FOLDER through `rooflinectl verify --range run`, or `whatif` for an
 option of it, in which range every workload does its iterations.  `measured` is the ratio of the untraced
 medians of MEDIANS, measured on the same machine right before and right after each recording; `recorded` that
 of the two recordings without what recording added.  Below stand the recordings of tests/recordings for which
 nothing is predicted, as the model does not explain their time.  Pairs that a FOLDER lacks are left out.
+Totals are of the rows with a number.  Those without advice are counted apart: nothing was recommended, which
+is right where nothing that matters was measured to be gained (`inside`).
 """
 
 import json
@@ -24,6 +27,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOL = pathlib.Path(os.environ.get("BUILD", ROOT / "build")) / "bin" / "rooflinectl"
+LEAST_GAIN = 1.03  # less is as good as nothing: as much as a replay may be off
 
 # workload, variant before, variant after, advice whose prediction is judged, or an option of whatif
 PAIRS = [
@@ -230,6 +234,25 @@ def is_recorded(path):
     return path.is_dir() or path.with_name(path.name + ".roofline").is_file()
 
 
+def totals(rows):
+    """Of rows with a number: error, width of the interval, and whether what was measured lies inside."""
+    errors = sorted(abs(error) for error, _, _ in rows)
+    near = sum(error <= 0.25 for error in errors)
+    inside = sum(is_inside for _, _, is_inside in rows)
+    return (
+        f"{len(rows)} rows with a number: median error {100 * statistics.median(errors):.1f}%, "
+        f"nine of ten within {100 * errors[math.ceil(0.9 * len(errors)) - 1]:.1f}%, {near} within 25%,\n"
+        f"{inside} inside the interval, whose median width is {statistics.median(w for _, w, _ in rows):.2f}x"
+    )
+
+
+def printed_rows(path):
+    """Rows with a number of a table that was printed before."""
+    pattern = re.compile(r" [\d.]+x +([\d.]+) \.\. ([\d.]+) .* ([-+][\d.]+)% (yes|no)$")
+    found = (pattern.search(line) for line in path.read_text().splitlines())
+    return [(float(row[3]) / 100, float(row[2]) / float(row[1]), row[4] == "yes") for row in found if row]
+
+
 def main(folder, path):
     runs, roles = medians(path), variants()
     layout = "{:21} {:13} {:14} {:19} {:>9} {:>14} {:>8} {:>8} {:>7} {}"
@@ -239,7 +262,7 @@ def main(folder, path):
             "inside",
         )
     )
-    errors, inside_count = [], 0
+    rows, left_alone = [], []
     for workload, before, after, advice in PAIRS:
         if not all(is_recorded(folder / f"{workload}.{variant}") for variant in (before, after)):
             continue
@@ -247,11 +270,11 @@ def main(folder, path):
         predicted, low, high = result["predicted"], result["low"], result["high"]
         ends = (workload, before), (workload, after)
         truth = untraced(runs[ends[0]], "before") / untraced(runs[ends[1]], roles[ends[1]])
-        # no advice is a prediction, too: that nothing is to be gained, or something lost
-        error = (predicted or min(1, truth)) / truth - 1
-        is_inside = low <= truth <= high if predicted else truth <= 1.03
-        errors.append(abs(error))
-        inside_count += is_inside
+        is_inside = low <= truth <= high if predicted else truth <= LEAST_GAIN
+        if predicted:
+            rows.append((predicted / truth - 1, high / low, is_inside))
+        else:
+            left_alone.append(is_inside)
         print(
             layout.format(
                 workload,
@@ -262,14 +285,12 @@ def main(folder, path):
                 f"{low:.2f} .. {high:.2f}" if predicted else "no advice",
                 times(result["measured"]),
                 times(truth),
-                f"{100 * error:+.1f}%",
+                f"{100 * rows[-1][0]:+.1f}%" if predicted else "-",
                 "yes" if is_inside else "no",
             )
         )
-    print(
-        f"\n{len(errors)} rows: median error {100 * statistics.median(errors):.1f}%, "
-        f"{sum(e <= 0.25 for e in errors)} within 25%, {inside_count} inside the interval"
-    )
+    print(f"\n{totals(rows)}")
+    print(f"{len(left_alone)} more without advice, {sum(left_alone)} of them with nothing to gain")
     if CEILINGS:
         return
     print_sessions()
@@ -288,6 +309,9 @@ if __name__ == "__main__":
             print(name, variant, role)
     elif sys.argv[1:2] == ["--median"] and sys.argv[2:]:
         print(sorted(sys.argv[2:], key=run_ns)[(len(sys.argv) - 3) // 2])
+    elif sys.argv[1:2] == ["--totals"] and sys.argv[2:]:
+        for name in sys.argv[2:]:
+            print(f"{pathlib.Path(name).name}: {totals(printed_rows(pathlib.Path(name)))}")
     elif len(sys.argv) == 4:
         CEILINGS += ["--ceilings", sys.argv[3]]
         main(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))

@@ -836,3 +836,41 @@ assert [row["tail_ns"] + row["collective_wait_ns"] == "0" for row in csv.DictRea
 		'len(r["processes"]) == (2 if name.startswith("nvshmem_") else 1)' \
 		'all(not p["is_cut_off"] for p in r["processes"])'
 }
+
+@test "the table of predictions counts rows with a number alone, those without advice would be right by construction" {
+	sed 's/^	*//' >"$BATS_TEST_TMPDIR/table.txt" <<-'END'
+		graph_chain naive graph --graph 2.00x 1.50 .. 3.00 2.10x 2.50x -20.0% yes
+		graph_chain naive no_sync --fewer-waits 1.30x 1.25 .. 1.50 1.10x 1.00x +30.0% no
+		memory_bound naive graph launch_bound_graph - no advice 1.00x 1.00x -0.3% yes
+		memory_bound naive graph launch_bound_graph - no advice 1.00x 1.00x - yes
+	END
+	run python3 "$root/tests/bench/predictions.py" --totals "$BATS_TEST_TMPDIR/table.txt"
+	[ "$output" = "table.txt: 2 rows with a number: median error 25.0%, nine of ten within 30.0%, 1 within 25%,
+1 inside the interval, whose median width is 1.60x" ]
+	grep -q '^[0-9]* rows with a number: median error' "$root/docs/results/predictions.txt"
+}
+
+@test "advice: what follows a product of a library is told as an argument of its call, not as a kernel to write" {
+	[ -f tests/recordings/fuse_layernorm_gemm.naive.roofline ] || skip "record.sh makes fuse_layernorm_gemm.naive on a GPU"
+	expect fuse_layernorm_gemm.naive 'advice()[0] == "fuse_neighbors"' \
+		'"CUBLASLT_MATMUL_DESC_EPILOGUE" in r["advice"][0]["pattern"]' '"f(x[i])" not in r["advice"][0]["pattern"]'
+	expect fuse_conv_bn_relu.naive '"f(x[i])" in r["advice"][0]["pattern"]'
+}
+
+# nor is anything predicted of them that they do not allow
+@test "the replay explains 95% of the recordings of public programs" {
+	mkdir "$BATS_TEST_TMPDIR/all"
+	for archive in "$root"/tests/corpus/{,unseen/}recordings.*.tar; do
+		tar -xf "$archive" -C "$BATS_TEST_TMPDIR/all"
+	done
+	count=0 unexplained=0
+	for path in $(printf '%s\n' "$BATS_TEST_TMPDIR"/all/*.roofline | each_or_third); do
+		count=$((count + 1))
+		"$ROOFLINECTL" advise "$path" >"$BATS_TEST_TMPDIR/said"
+		! grep -q '^  - predictions: ' "$BATS_TEST_TMPDIR/said" || unexplained=$((unexplained + 1))
+		[[ "$(tr -s ' \n' ' ' <"$BATS_TEST_TMPDIR/said")" != *"SMs and copies of the recording allow, so it is wrong"* ]]
+	done
+	((count >= 80 && 20 * unexplained <= count))
+	grep -q '^explained by the replay: ' "$root/docs/results/corpus.txt"
+	grep -q '^explained by the replay: ' "$root/docs/results/unseen-since.txt"
+}

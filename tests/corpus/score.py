@@ -15,6 +15,8 @@ asks          there is none, and the commands to run next count what the label's
               the recordings lack it
 no            neither.  Counters asked for are no answer where the label needs none
 dead end      neither advice nor a next step nor a word that the run is at its roof
+explained     of the recordings, whatever they hold: the replay gives their own time again within 3%, so that
+              there may be predictions
 impossible    a gain beyond what is left when nothing that runs on the GPU gets shorter
 another work  the change leaves kernels as they are, and yet they take another time after it: the compiler
               made other code, so that what is measured is not the change alone
@@ -198,6 +200,13 @@ class Row:
         if any(one.get("advice") or one.get("next") for one in said):
             return False
         return not any("roof" in json.dumps(one.get("verdict", "")) for one in said)
+
+    def unexplained(self):
+        """The recordings of which nothing is predicted, with the reason."""
+        for way, path in self.paths.items():
+            for row in ask("advise", path).get("rejected", []):
+                if row["strategy"] == "predictions":
+                    yield f"{self.name}, {way}: {row['reason']}"
 
     def find_impossible(self):
         for way, path in self.paths.items():
@@ -422,6 +431,15 @@ def print_totals(rows):
     print(f"controls left alone: {percent(left, len(controls))}; of {accepted} more the advice is also right")
     print(f"impossible predictions: {sum(len(list(row.find_impossible())) for row in rows.values())}")
     print(f"dead ends: {sum(row.is_dead_end() for row in rows.values())}")
+    print_explained(rows)
+
+
+def print_explained(rows):
+    count = sum(len(row.paths) for row in rows.values())
+    reasons = [reason for row in rows.values() for reason in row.unexplained()]
+    print(f"explained by the replay: {percent(count - len(reasons), count)} recordings")
+    for reason in reasons:
+        print(f"  {reason}")
 
 
 def main(folder, runs_path=None, rows_folder=ROOT / "tests/corpus"):

@@ -188,17 +188,33 @@ static int add_compiler(struct recommendation *item, const char *name)
 		       : 0;
 }
 
+/* A library's kernel is never written otherwise: its caller asks for what follows. */
+static void tell_call(struct recommendation *item)
+{
+	if (item->pattern != rule_fuse_neighbors.pattern)
+		return; /* as a framework has it */
+	item->pattern = "epilogue = CUBLASLT_EPILOGUE_GELU_BIAS; /* or RELU, BIAS, ... */\n"
+			"cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_EPILOGUE,\n"
+			"                               &epilogue, sizeof(epilogue));\n"
+			"cublasLtMatmul(handle, product, ...); /* and no kernel after it */";
+	item->risk =
+		"The library has a few epilogues; any other needs a product whose epilogue can be "
+		"written, as with CUTLASS. What somebody else reads of the sums is still written.";
+}
+
 static int add_epilogue(struct recommendation *item, const struct facts *facts,
 			const struct fused_kernels *fused)
 {
-	return fusion_is_epilogue(&facts->what_ifs.run.fusion, facts->report->profile, fused->first,
-				  fused->second)
-		       ? advice_add_evidence(
-				 item,
-				 "the first is a product on tensor cores: what follows can be done "
-				 "to its sums before they are stored, in its epilogue; cuBLASLt and "
-				 "cuDNN have the usual ones")
-		       : 0;
+	const struct profile *profile = facts->report->profile;
+
+	if (!fusion_is_epilogue(&facts->what_ifs.run.fusion, profile, fused->first, fused->second))
+		return 0;
+	if (facts_is_library(facts, profile->signatures[fused->first].kernel))
+		tell_call(item);
+	return advice_add_evidence(
+		item, "the first is a product on tensor cores: what follows can be done "
+		      "to its sums before they are stored, in its epilogue; cuBLASLt and "
+		      "cuDNN have the usual ones");
 }
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
