@@ -258,6 +258,7 @@ taken() {
 }
 
 @test "a program that has used up its descriptors answers ctl" {
+	ulimit -S -n 200
 	started -- take_descriptors until:stop
 	"$ROOFLINECTL" ctl "$program" status | grep -q ': recording, '
 	ended
