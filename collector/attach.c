@@ -16,8 +16,10 @@
 /* ATTACH_NEVER, ATTACH_DONE, or the process in which a thread is attaching to CUPTI. */
 enum { ATTACH_NEVER = 0, ATTACH_DONE = -1 };
 static _Atomic pid_t attaching;
-static __thread bool is_attaching; /* it is this thread */
+static __thread bool is_attaching;	  /* it is this thread */
+static __thread const char *attach_frame; /* and there */
 static bool is_forked;
+static atomic_bool was_left;
 
 static atomic_int nvtx_calls;	    /* first NVTX calls of modules that are here, of all threads */
 static __thread int own_nvtx_calls; /* of this thread */
@@ -36,16 +38,20 @@ static void pause_shortly(void)
 	nanosleep(&pause, NULL);
 }
 
+static atomic_bool
+	has_waited_in_vain; /* a thread takes long, or has left: one fork has waited for it */
+
 /* After the last look a pause more, for the thread to leave NVTX. */
 static void on_fork(void)
 {
 	int64_t deadline_ns;
 
-	if (is_attaching || own_nvtx_calls || !is_starting())
+	if (is_attaching || own_nvtx_calls || !is_starting() || atomic_load(&has_waited_in_vain))
 		return;
 	deadline_ns = clock_ns(CLOCK_MONOTONIC) + FORK_WAIT_NS;
 	while (is_starting() && clock_ns(CLOCK_MONOTONIC) < deadline_ns)
 		pause_shortly();
+	atomic_store(&has_waited_in_vain, is_starting());
 	pause_shortly();
 }
 
@@ -64,15 +70,31 @@ void attach_watch_forks(void)
 
 /* ---- attaching ---- */
 
+/* A handler of a fault has left by siglongjmp while this thread was attaching: what it has come to again is not below that.
+ * What CUPTI calls meanwhile is. */
+static bool has_left(const char *frame)
+{
+	return is_attaching && frame >= attach_frame;
+}
+
 bool attach_once(void (*once)(void), void (*then)(void))
 {
+	const char *frame = __builtin_frame_address(0);
 	pid_t before = ATTACH_NEVER;
 
+	if (has_left(frame)) {
+		is_attaching = false;
+		atomic_store(&was_left, true);
+		atomic_store(&attaching, ATTACH_DONE);
+		then();
+	}
 	if (atomic_compare_exchange_strong(&attaching, &before, getpid())) {
 		is_attaching = true;
+		attach_frame = frame;
 		once();
 		is_attaching = false;
 		atomic_store(&attaching, ATTACH_DONE);
+		atomic_store(&has_waited_in_vain, false);
 		then();
 		return true;
 	}
@@ -90,6 +112,11 @@ bool attach_is_done(void)
 bool attach_is_own(void)
 {
 	return is_attaching;
+}
+
+bool attach_was_left(void)
+{
+	return atomic_load_explicit(&was_left, memory_order_relaxed);
 }
 
 bool attach_is_forked(void)

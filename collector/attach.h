@@ -7,7 +7,7 @@
  *
  * A module's first NVTX call holds its other threads back until the tool is there, and a child that is forked in
  * between has them wait for a thread that it does not have.  Without us that takes microseconds.  So a fork waits for
- * the threads that are in there, but at most 3 s: they may need what the forking thread holds.
+ * the threads that are in there, but at most 3 s, and once in vain: they may need what the forking thread holds.
  */
 #ifndef ROOFLINE_ATTACH_H
 #define ROOFLINE_ATTACH_H
@@ -26,6 +26,9 @@ bool attach_is_done(void);
 
 /* Whether this thread is the one that is at it: what CUPTI calls meanwhile is none of the program's. */
 bool attach_is_own(void);
+
+/* Whether a signal handler of the program has left while its thread was attaching: nobody knows what of CUPTI is there. */
+bool attach_was_left(void);
 
 /* Whether this process was forked from one that had attached, or was about to. */
 bool attach_is_forked(void);

@@ -9,7 +9,8 @@
 /* A fault cannot wait: blocked, it would kill a program that handles it. */
 static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
 
-/* What an impatient user sends. */
+/* What an impatient user sends.  A handler of the program's own for it has to wait: it might leave by siglongjmp, and what is held
+ * here would be held for ever. */
 static const int ends[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
 
 static bool is_pending(int signal_number)
@@ -50,13 +51,21 @@ void guard_enter(struct guard *guard)
 	block(guard, &blocked);
 }
 
+static bool has_handler(int signal_number)
+{
+	struct sigaction action;
+
+	return sigaction(signal_number, NULL, &action) || action.sa_handler != SIG_DFL;
+}
+
 void guard_enter_long(struct guard *guard)
 {
 	sigset_t blocked;
 
 	sigfillset(&blocked);
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
-		sigdelset(&blocked, ends[i]);
+		if (!has_handler(ends[i]))
+			sigdelset(&blocked, ends[i]);
 	block(guard, &blocked);
 }
 

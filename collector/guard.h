@@ -21,7 +21,7 @@ struct guard {
 void guard_enter(struct guard *guard);
 
 /* For what may take seconds, or hang in somebody else's code: what people send to end a program (TERM, INT,
- * HUP, QUIT) is still delivered. */
+ * HUP, QUIT) still ends it.  Where it has a handler that waits, too: handlers may leave by siglongjmp. */
 void guard_enter_long(struct guard *guard);
 
 /* What the application has to get waits until now; what we raised ourselves is taken away.  Keeps

@@ -77,7 +77,7 @@ bool inject_is_recording(void)
 {
 	pid_t recorded = atomic_load_explicit(&owner, memory_order_acquire);
 
-	return recorded != 0 && recorded == getpid();
+	return recorded != 0 && recorded == getpid() && !attach_was_left();
 }
 
 /* ---- what CUPTI calls ---- */
@@ -361,6 +361,10 @@ static void start_once(void)
 			log_warn(
 				"this process was forked after its parent had used NVTX, and CUPTI does "
 				"not survive a fork; nothing is recorded of it. Set ROOFLINE_NVTX=0");
+		else if (attach_was_left())
+			log_warn(
+				"a signal handler of the program has left while CUPTI was starting (siglongjmp), and "
+				"nobody knows what of it has; nothing is recorded");
 		else if (*attach_problem)
 			log_warn("%s", attach_problem);
 		return;

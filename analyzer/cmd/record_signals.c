@@ -203,13 +203,20 @@ static void stop_as_program(void)
 	raise(SIGSTOP);
 }
 
-/* Returns true when the program has ended. */
-static bool has_ended(pid_t program, int *status, int *problem)
+/* Returns true when the program has ended.  As the first process of a container we also have to wait for those that have lost
+ * their parents; and somebody may have ended the witness. */
+static bool has_ended(pid_t program, int *status, struct witness *witness, int *problem)
 {
+	int found_status;
 	pid_t found;
 
-	while ((found = waitpid(program, status, WNOHANG | WUNTRACED)) == program) {
-		if (!WIFSTOPPED(*status))
+	while ((found = waitpid(-1, &found_status, WNOHANG | WUNTRACED)) > 0) {
+		if (found == witness->pid && !WIFSTOPPED(found_status))
+			witness->pid = 0;
+		if (found != program)
+			continue;
+		*status = found_status;
+		if (!WIFSTOPPED(found_status))
 			return true;
 		stop_as_program();
 	}
@@ -238,7 +245,7 @@ int signals_wait(pid_t program, int *status, const struct signals_watch *watch)
 	int problem = 0, number;
 	siginfo_t signal;
 
-	while (!has_ended(program, status, &problem)) {
+	while (!has_ended(program, status, &witness, &problem)) {
 		number = next_signal(watch, &signal);
 		if (number && number != watch->taken_signal)
 			receive(&signal, program, &witness);

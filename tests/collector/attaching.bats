@@ -133,3 +133,37 @@ record_in_time() {
 	record_in_time block:15 signal:15 cuda print:alive kernels:5 exit:6
 	ended_with 6
 }
+
+@test "a handler that leaves by siglongjmp leaves neither NVTX nor CUDA half attached: it waits until that is done" {
+	slowly
+	for signal in 2 14 15; do
+		for step in nvtx:first cuda; do
+			rm -rf "$recording"
+			record_in_time jump:$signal:200:$step cuda marker:one kernels:5 exit:6
+			ended_with 6
+			warned 0
+			readable
+			sealed
+			equal kernels 5 "$(rows kernels)"
+		done
+	done
+}
+
+@test "a handler of a fault that leaves by siglongjmp while CUPTI starts ends the recording alone, and that is told" {
+	export MOCK_SUBSCRIBE_RAISES=11
+	for step in nvtx:first cuda; do
+		record_in_time jump:11:0:$step print:left cuda kernels:5 fork_run:print:child exit:6
+		ended_with 6
+		warned 1 'signal handler of the program has left .*nothing is recorded'
+		wrote_nothing
+	done
+}
+
+@test "of several forks one waits for a thread that does not come back" {
+	export MOCK_SUBSCRIBE_MS=60000
+	SECONDS=0
+	CUDA_INJECTION64_PATH=$collector NVTX_INJECTION64_PATH=$collector capture with timeout -s KILL 30 \
+		"$app" nvtx_in_thread:200 fork_run:print:1 fork_run:print:2 fork_run:print:3 fork_run:print:4 _exit:6
+	ended_with 6
+	[ $SECONDS -lt 8 ]
+}

@@ -276,6 +276,7 @@ assert told["kernels"][0]["time_ns"] > 0 and told["kernels"][0]["name"], told'
 }
 
 @test "a program that has used up its descriptors answers ctl" {
+	ulimit -S -n 200
 	started -- take_descriptors until:stop
 	"$ROOFLINECTL" ctl "$program" status | grep -q ': recording, '
 	ended

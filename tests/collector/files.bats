@@ -354,9 +354,9 @@ with_limit() {
 }
 
 @test "where no more can be had, rows of one that closes our descriptors and takes them all are counted" {
-	export ROOFLINE_FLUSH_MS=10
-	with_limit 200 200 cuda kernels:5 sleep_ms:50 close_descriptors take_descriptors kernels:7 sleep_ms:50 \
-		close_descriptors sleep_ms:50 exit:6
+	export ROOFLINE_FLUSH_MS=400 # not between the two steps that close and take
+	with_limit 200 200 cuda kernels:5 sleep_ms:600 close_descriptors take_descriptors kernels:7 sleep_ms:400 \
+		close_descriptors exit:6
 	warned 1 'cannot write .*: Too many open files; rows are lost and counted'
 	readable
 	sealed

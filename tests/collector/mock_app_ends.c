@@ -3,10 +3,13 @@
  */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "mock_app.h"
@@ -77,6 +80,40 @@ static void step_exit_in_handler(const char *argument)
 {
 	signal(SIGTERM, exit_from_handler);
 	step_signal(argument);
+}
+
+static sigjmp_buf before_jump;
+
+static void jump(int unused)
+{
+	(void)unused;
+	siglongjmp(before_jump, 1);
+}
+
+static void set_timer(int signal_number, long ms)
+{
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = signal_number};
+	struct itimerspec when = {.it_value = {ms / 1000, ms % 1000 * 1000000}};
+	timer_t timer;
+
+	if (timer_create(CLOCK_MONOTONIC, &event, &timer) || timer_settime(timer, 0, &when, NULL))
+		fail("timer", "cannot be set");
+}
+
+/* jump:SIGNAL:MS:STEP - a handler leaves the step, or what waits after it, by siglongjmp after so long; of 0 ms only when
+ * the step itself raises the signal */
+static void step_jump(const char *argument)
+{
+	const char *ms = strchr(argument, ':') + 1, *step = strchr(ms, ':') + 1;
+
+	signal((int)number(argument), jump);
+	if (sigsetjmp(before_jump, 1))
+		return;
+	if (number(ms))
+		set_timer((int)number(argument), number(ms));
+	run_step(step);
+	while (number(ms))
+		pause();
 }
 
 static void *exit_main(void *argument)
@@ -180,6 +217,7 @@ const struct step end_steps[] = {
 	{"signal", step_signal},
 	{"block", step_block},
 	{"exit_in_handler", step_exit_in_handler},
+	{"jump", step_jump},
 	{"exit_in_thread", step_exit_in_thread},
 	{"cancelled_exit", step_cancelled_exit},
 	{"cancelled_cuda", step_cancelled_cuda},

@@ -3,9 +3,11 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +121,34 @@ static void step_vfork(const char *argument)
 	if (child == 0)
 		_exit((int)number(argument));
 	wait_for(child);
+}
+
+static volatile sig_atomic_t ended_count;
+
+static void count_ended(int signal_number)
+{
+	(void)signal_number;
+	ended_count++;
+}
+
+/* Whoever counts its children: none that it has not started, none that goes unseen, and no signal but for its own. */
+static void step_count_children(const char *argument)
+{
+	int status, own, none;
+	pid_t child;
+
+	signal(SIGCHLD, count_ended);
+	none = waitpid(-1, &status, __WALL) < 0 && errno == ECHILD;
+	usleep((useconds_t)number(argument) * 1000);
+	printf("no children: %d, ended: %d\n", none, (int)ended_count);
+	child = fork();
+	if (child == 0)
+		_exit(7);
+	while ((own = wait(&status)) < 0 && errno == EINTR)
+		;
+	none = wait(NULL) < 0 && errno == ECHILD;
+	printf("own child: %d, with %d; then none: %d, ended: %d\n", own == child,
+	       WEXITSTATUS(status), none, (int)ended_count);
 }
 
 /* fork_run:STEP - the child does one more step and exits */
@@ -244,6 +274,7 @@ const struct step process_steps[] = {
 	{"fork", step_fork},
 	{"vfork", step_vfork},
 	{"fork_run", step_fork_run},
+	{"count_children", step_count_children},
 	{"fork_at", step_fork_at},
 	{"close_descriptors", step_close_descriptors},
 	{"file_as_stderr", step_file_as_stderr},

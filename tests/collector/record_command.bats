@@ -286,6 +286,27 @@ once() {
 	equal 'lines of record' 2 "$(grep -c '^rooflinectl ' with.err)"
 }
 
+@test "a program that counts its children, or waits for any, sees its own alone, under every way to record" {
+	steps=(count_children:1 cuda kernels:5 count_children:300 kernels:5 exit:6)
+	capture bare "$app" "${steps[@]}"
+	for option in --api=chosen --live --last=30s --power --sample --counters=roofline --args; do
+		rm -rf "$recording"
+		capture with "$ROOFLINECTL" record -o "$recording" $option -- "$app" "${steps[@]}"
+		cmp bare.out with.out
+		ended_with 6
+	done
+	[ "$(grep -c 'no children: 1, ended: 0' bare.out)" -eq 1 ]
+}
+
+@test "as the first process of a container record takes the ends of processes that lost their parents" {
+	inside() { unshare --user --map-root-user --pid --fork --mount-proc "$@"; }
+	inside true 2>/dev/null || skip "no namespaces of processes here"
+	orphan='(sleep 0.1 & ) ; sleep 0.5; ps -o stat= -e | grep -c Z; exit 7'
+	capture with inside "$ROOFLINECTL" record -o "$recording" -- sh -c "$orphan"
+	ended_with 7
+	equal 'processes that have ended and are still there' 0 "$(cat with.out)"
+}
+
 # ---- paths ----
 
 @test "the toolkit and the recording may lie in paths with spaces and colons" {

@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 #include <stdatomic.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -193,6 +194,8 @@ static CUptiResult subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc 
 	CUptiResult result = (CUptiResult)mock_number("MOCK_SUBSCRIBE", 0);
 
 	usleep((useconds_t)mock_number("MOCK_SUBSCRIBE_MS", 0) * 1000);
+	if (mock_number("MOCK_SUBSCRIBE_RAISES", 0))
+		raise((int)mock_number("MOCK_SUBSCRIBE_RAISES", 0));
 	if (getenv("MOCK_SUBSCRIBE_LOADS"))
 		dlopen(getenv("MOCK_SUBSCRIBE_LOADS"), RTLD_NOW);
 	if (subscriber)
