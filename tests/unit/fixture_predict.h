@@ -19,7 +19,6 @@
 #define PLACE_AFTER_NS (10 * AFTER_NS + 37400 + 3000)
 /* Kernels take that long whatever happens between them, but for what a replay may be off (whatif/bounds.h). */
 #define PLACE_LEAST_NS (0.97 * 11 * 30000)
-#define WALL_LEAST_NS (0.97 * 12 * 30000)
 #define WALL_BEFORE_NS (11 * BEFORE_NS + KERNELS_NS)
 #define WALL_AFTER_NS (BEFORE_NS + 10 * AFTER_NS + 37400 - 4250)
 
