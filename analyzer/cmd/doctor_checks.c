@@ -213,9 +213,28 @@ static void find_no_function(struct doctor_finding *finding, const char *functio
 		    " set ROOFLINE_CUPTI to the path of its library");
 }
 
+/* Of counters and samples. */
+static bool is_cupti_too_new(const struct doctor_system *system, struct doctor_finding *finding)
+{
+	const struct doctor_cupti *cupti = &system->cupti;
+	int driver = system->driver.cuda_version;
+
+	if (finding->status != DOCTOR_OK || !cupti->is_found ||
+	    cupti_profiles_with(cupti->version, driver))
+		return false;
+	finding_set(finding, DOCTOR_MISSING,
+		    "CUPTI %s is newer than the driver, which is of CUDA %d.%d: traces alone",
+		    cupti_release(cupti->version).text, driver / 1000, driver % 1000 / 10);
+	finding_fix(finding, "update the driver, or set ROOFLINE_CUPTI to the path of a libcupti.so "
+			     "of the driver's CUDA version");
+	return true;
+}
+
 void doctor_check_counters(const struct doctor_system *system, struct doctor_finding *finding)
 {
 	check_permission(system, finding);
+	if (is_cupti_too_new(system, finding))
+		return;
 	if (finding->status == DOCTOR_OK && system->cupti.is_found && !system->cupti.has_counters)
 		find_no_function(finding, "range profiler", "no hardware counters");
 }
@@ -229,7 +248,7 @@ static bool can_sample(const struct doctor_gpu *gpu)
 void doctor_check_sampling(const struct doctor_system *system, struct doctor_finding *finding)
 {
 	check_permission(system, finding);
-	if (finding->status != DOCTOR_OK)
+	if (is_cupti_too_new(system, finding) || finding->status != DOCTOR_OK)
 		return;
 	if (system->cupti.is_found && !system->cupti.has_sampling) {
 		find_no_function(finding, "PM sampling", "no samples over time");

@@ -116,6 +116,19 @@ column() {
 	equal features 5 "$(loss missing_features)"
 }
 
+@test "a CUPTI that is newer than the driver is not asked for counters and samples: it would end the program" {
+	setup_driver
+	use 130301
+	export MOCK_DRIVER=13000
+	ROOFLINE_COUNTERS=roofline record driver cuda launch:count=4
+	warned 1 'this CUPTI is newer than the driver: update the driver, or set ROOFLINE_CUPTI'
+	equal counted 0 "$(rows counted)"
+	rm -rf "$recording"
+	export MOCK_DRIVER=13030
+	ROOFLINE_COUNTERS=roofline record driver cuda launch:count=4
+	warned 0
+}
+
 @test "a CUPTI that tells its version only to a subscriber is asked again" {
 	export MOCK_VERSION_UNTOLD=1
 	use 130500

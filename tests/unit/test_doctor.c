@@ -121,6 +121,28 @@ static void sampling_needs_a_cupti_that_can(void **state)
 	       "install CUPTI 12.6");
 }
 
+static void counters_need_a_cupti_that_is_not_newer_than_the_driver(void **state)
+{
+	struct doctor_system machine = healthy_machine();
+
+	(void)state;
+	machine.is_admin = true;
+	machine.driver.cuda_version = 13000;
+	machine.cupti.version = 130301;
+	expect(doctor_check_counters, &machine, DOCTOR_MISSING,
+	       "CUPTI 13.3 update 1 is newer than the driver, which is of CUDA 13.0",
+	       "update the driver");
+	expect(doctor_check_sampling, &machine, DOCTOR_MISSING, "newer than the driver",
+	       "ROOFLINE_CUPTI");
+	machine.driver.cuda_version = 13030;
+	expect(doctor_check_counters, &machine, DOCTOR_OK, "allowed", NULL);
+	machine.driver.cuda_version = 12080;
+	machine.cupti.version = 28;
+	expect(doctor_check_counters, &machine, DOCTOR_MISSING, "CUPTI 12.9", "update");
+	machine.cupti.version = 26;
+	expect(doctor_check_counters, &machine, DOCTOR_OK, "allowed", NULL);
+}
+
 static void tracing_needs_its_parts(void **state)
 {
 	struct doctor_system machine = healthy_machine();
@@ -270,6 +292,8 @@ int main(void)
 		     a_privilege_or_an_open_driver_allows_counters),
 		TEST("sampling is limited on GA100", sampling_is_limited_on_ga100),
 		TEST("sampling needs a CUPTI that can", sampling_needs_a_cupti_that_can),
+		TEST("counters need a CUPTI that is not newer than the driver",
+		     counters_need_a_cupti_that_is_not_newer_than_the_driver),
 		TEST("CUPTI 12 needs no driver of CUDA 13", cupti_12_needs_no_driver_of_cuda_13),
 		TEST("tracing needs a GPU, CUPTI 13, the collector and a new driver",
 		     tracing_needs_its_parts),
