@@ -225,8 +225,9 @@ static bool is_cupti_too_new(const struct doctor_system *system, struct doctor_f
 	finding_set(finding, DOCTOR_MISSING,
 		    "CUPTI %s is newer than the driver, which is of CUDA %d.%d: traces alone",
 		    cupti_release(cupti->version).text, driver / 1000, driver % 1000 / 10);
-	finding_fix(finding, "update the driver, or set ROOFLINE_CUPTI to the path of a libcupti.so "
-			     "of the driver's CUDA version");
+	finding_fix(finding,
+		    "update the driver, or set ROOFLINE_CUPTI to the path of a libcupti.so "
+		    "of the driver's CUDA version");
 	return true;
 }
 

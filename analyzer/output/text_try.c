@@ -352,8 +352,7 @@ static void put_prediction(struct page *page, const struct trial *trial)
 	put_prediction_row(page, "the process", &prediction->process, trial->measured.speedup,
 			   prediction->is_up_to);
 	put_prediction_row(page, "first to last operation", &prediction->run,
-			   trial->run.speedup > 0 ? trial->run.speedup
-						  : prediction->run_measured,
+			   trial->run.speedup > 0 ? trial->run.speedup : prediction->run_measured,
 			   prediction->is_up_to);
 	put_prediction_row(page, "a steady iteration", &prediction->steady,
 			   prediction->steady_measured, prediction->is_up_to);

@@ -4,11 +4,12 @@
     tests/corpus/try_table.py TRIALS RECORDINGS [ROWS] > docs/results/try.txt
 
 Needs no GPU.  TRIALS is the folder that try.sh filled, or an archive of it; RECORDINGS is as score.py has it.
+Trials that the library did not time have no `run`.
 
 The first table has a row for each program: all strategies together.
 
-results       whether the tried runs print and end as bare ones do: equal; agrees, but for words in which bare runs
-              differ from each other; different; not known
+results       whether the tried runs print and end as bare ones do: equal; agrees, but for words in which bare
+              runs differ from each other; different; not known
 bare, tried   medians of the whole process, with its start, which takes most of it
 reached       what the library counted: launches in graphs, allocations from kept memory, and so on
 first reason  why most of what was not changed was left as it is
@@ -17,7 +18,8 @@ The second table has a row for each program and strategy that reached something,
 
 process       the whole process, as it was measured without recording
 run           from the first launch to the end of the last wait, measured without recording
-predicted     from the first operation on the GPU to the last, by whatif's model, from a recording of a bare run
+predicted     from the first operation on the GPU to the last, by whatif's model, from a recording of a
+              bare run
 by hand       the gain measured where the source was changed in that way, from the labels
 """
 
@@ -75,7 +77,8 @@ def first_reason(trial):
 
 def is_slower(trial):
     """Beyond 3% and beyond what runs of one kind differ by, where anything was changed."""
-    return reached(trial) != "nothing" and trial["measured"] and trial["measured"] < SLOWER and not trial["is_noise"]
+    is_less = trial["measured"] and trial["measured"] < SLOWER and not trial["is_noise"]
+    return is_less and reached(trial) != "nothing"
 
 
 def print_programs(trials):
@@ -88,7 +91,8 @@ def print_programs(trials):
         gain = score.text_of(trial["measured"])
         marks = "slower " if is_slower(trial) else ""
         results = trial["results"] if trial["has_equal_ends"] else "other end"
-        print(layout.format(run[:38], results, *times, gain, reached(trial), marks + first_reason(trial)).rstrip())
+        words = (reached(trial), marks + first_reason(trial))
+        print(layout.format(run[:38], results, *times, gain, *words).rstrip())
 
 
 def by_hand(run, strategy, rows):
@@ -107,7 +111,7 @@ def print_strategies(trials, rows):
         if name == "all":
             continue
         said = trial.get("prediction") or {}
-        predicted, measured = said.get("run") or {}, trial["run"]["speedup"]
+        predicted, measured = said.get("run") or {}, (trial.get("run") or {}).get("speedup")
         gain, low, high = (predicted.get(end) for end in ("speedup", "low", "high"))
         off = ""
         if gain and measured:

@@ -219,7 +219,7 @@ for folder in "${folders[@]}"; do
 	[ -n "$library" ] || { check "$folder has a libcupti.so.12 or .13" false; continue; }
 	library=$(realpath "$library")
 	what=$(basename "$folder")
-	ROOFLINE_CUPTI=$library "$rooflinectl" doctor 2>&1 | grep -E -A1 '^(CUPTI|tracing|counters|sampling) ' | sed "s/^/# $what doctor: /"
+	ROOFLINE_CUPTI=$library "$rooflinectl" doctor 2>&1 | grep -E -A1 '^(CUPTI|tracing|counters|sampling) ' | grep -v '^collector ' | sed "s/^/# $what doctor: /"
 	check_version "$what" "$programs/version_work" || continue
 	check "$what: a kernel takes as long as by the system's library" near 5 "$system_kernel_ns" "$kernel_ns"
 	check "$what: so does a copy" near 5 "$system_copy_ns" "$copy_ns"

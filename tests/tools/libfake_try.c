@@ -27,8 +27,8 @@ static int is_meant(void)
 
 __attribute__((destructor)) static void write_rows(void)
 {
-	const char *rows =
-		getenv(getenv(variable_names[TRY_ENV_WATCH]) ? "FAKE_TRY_WATCHED" : "FAKE_TRY_ROWS");
+	const char *rows = getenv(getenv(variable_names[TRY_ENV_WATCH]) ? "FAKE_TRY_WATCHED"
+									: "FAKE_TRY_ROWS");
 	char path[4096];
 	FILE *file;
 
