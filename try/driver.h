@@ -67,6 +67,7 @@
 	CALL(set_32, cuMemsetD32Async, "cuMemsetD32Async")                                       \
 	CALL(set_32_ptsz, cuMemsetD32Async, "cuMemsetD32Async_ptsz")                             \
 	CALL(copy_to_host, cuMemcpyDtoH, "cuMemcpyDtoH_v2")                                      \
+	CALL(copy_to_host_ptds, cuMemcpyDtoH, "cuMemcpyDtoH_v2_ptds")                            \
 	CALL(copy, cuMemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2")                                    \
 	CALL(copy_ptsz, cuMemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2_ptsz")                          \
 	CALL(pointer_attribute, cuPointerGetAttribute, "cuPointerGetAttribute")                  \

@@ -157,7 +157,7 @@
 	FUNCTION("cuMemcpyDtoHAsync_v2", FLUSHES, LEAVES, GIVES)                      \
 	FUNCTION("cuMemcpyDtoHAsync_v2_ptsz", FLUSHES, LEAVES, GIVES)                 \
 	FUNCTION("cuMemcpyDtoH_v2", HANDLED, LEAVES, TELLS)                           \
-	FUNCTION("cuMemcpyDtoH_v2_ptds", FLUSHES, LEAVES, TELLS)                      \
+	FUNCTION("cuMemcpyDtoH_v2_ptds", HANDLED, LEAVES, TELLS)                      \
 	FUNCTION("cuMemcpyHtoA", FLUSHES, LEAVES, GIVES)                              \
 	FUNCTION("cuMemcpyHtoAAsync", FLUSHES, LEAVES, GIVES)                         \
 	FUNCTION("cuMemcpyHtoAAsync_v2", FLUSHES, LEAVES, GIVES)                      \

@@ -3,12 +3,12 @@
  *
  * HANDLER(name as cuGetProcAddress takes it, the version of CUDA from which on it has these arguments, exported name,
  * function of ours).  STREAM_HANDLER the same; it has a second one, which ends in _ptsz, for programs whose default stream
- * is one for each thread.
+ * is one for each thread.  COPY_HANDLER the same; its second one ends in _ptds.
  */
 #ifndef ROOFLINE_TRY_HANDLERS_H
 #define ROOFLINE_TRY_HANDLERS_H
 
-#define TRY_HANDLERS(HANDLER, STREAM_HANDLER)                                                      \
+#define TRY_HANDLERS(HANDLER, STREAM_HANDLER, COPY_HANDLER)                                        \
 	STREAM_HANDLER("cuLaunchKernel", 4000, "cuLaunchKernel", try_launch)                       \
 	STREAM_HANDLER("cuLaunchKernelEx", 11060, "cuLaunchKernelEx", try_launch_ex)               \
 	STREAM_HANDLER("cuStreamBeginCapture", 10010, "cuStreamBeginCapture_v2",                   \
@@ -22,7 +22,7 @@
 	STREAM_HANDLER("cuMemsetD16Async", 3020, "cuMemsetD16Async", try_set_16)                   \
 	STREAM_HANDLER("cuMemsetD32Async", 3020, "cuMemsetD32Async", try_set_32)                   \
 	STREAM_HANDLER("cuMemcpyDtoDAsync", 3020, "cuMemcpyDtoDAsync_v2", try_copy)                \
-	HANDLER("cuMemcpyDtoH", 3020, "cuMemcpyDtoH_v2", try_copy_to_host)                         \
+	COPY_HANDLER("cuMemcpyDtoH", 3020, "cuMemcpyDtoH_v2", try_copy_to_host)                    \
 	HANDLER("cuMemAlloc", 3020, "cuMemAlloc_v2", try_allocate)                                 \
 	HANDLER("cuMemFree", 3020, "cuMemFree_v2", try_free)                                       \
 	STREAM_HANDLER("cuMemFreeAsync", 11020, "cuMemFreeAsync", try_free_async)                  \

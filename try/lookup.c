@@ -51,7 +51,11 @@ static const struct handler handlers[] = {
 #define STREAM_HANDLER_ROW(name, version, exported, function)                                 \
 	HANDLER_ROW(name, version, exported, function){name, exported "_ptsz", version, true, \
 						       (void *)function##_ptsz},
-	TRY_HANDLERS(HANDLER_ROW, STREAM_HANDLER_ROW)
+#define COPY_HANDLER_ROW(name, version, exported, function)                                   \
+	HANDLER_ROW(name, version, exported, function){name, exported "_ptds", version, true, \
+						       (void *)function##_ptds},
+	TRY_HANDLERS(HANDLER_ROW, STREAM_HANDLER_ROW, COPY_HANDLER_ROW)
+#undef COPY_HANDLER_ROW
 #undef HANDLER_ROW
 #undef STREAM_HANDLER_ROW
 };

@@ -33,20 +33,24 @@ CUresult try_allocate(CUdeviceptr *address, size_t bytes)
 	return result;
 }
 
-/* It waits for the copy. */
-CUresult try_copy_to_host(void *to, CUdeviceptr from, size_t bytes)
-{
-	const struct driver *driver = driver_open();
-	CUresult result;
+/* They wait for the copy. */
+#define COPY_TO_HOST(name, exported, member)                                    \
+	CUresult name(void *to, CUdeviceptr from, size_t bytes)                 \
+	{                                                                       \
+		__typeof__(driver_open()->member) real = driver_open()->member; \
+		CUresult result;                                                \
+                                                                                \
+		if (!real)                                                      \
+			return CUDA_ERROR_NOT_FOUND;                            \
+		FLUSH_BEFORE(exported);                                         \
+		waits_before(TELLS);                                            \
+		result = real(to, from, bytes);                                 \
+		run_time_end();                                                 \
+		return result;                                                  \
+	}
 
-	if (!driver->copy_to_host)
-		return CUDA_ERROR_NOT_FOUND;
-	FLUSH_BEFORE("cuMemcpyDtoH_v2");
-	waits_before(TELLS);
-	result = driver->copy_to_host(to, from, bytes);
-	run_time_end();
-	return result;
-}
+COPY_TO_HOST(try_copy_to_host, "cuMemcpyDtoH_v2", copy_to_host)
+COPY_TO_HOST(try_copy_to_host_ptds, "cuMemcpyDtoH_v2_ptds", copy_to_host_ptds)
 
 /* What was put off may use the memory. */
 static void flush_before(const char *exported)

@@ -173,7 +173,10 @@ TRY_FUNCTIONS(CODE)
 #define EXPORT_STREAM_HANDLER(name, version, exported, function) \
 	EXPORT_HANDLER(name, version, exported, function)        \
 	EXPORT_HANDLER(name, version, exported "_ptsz", function##_ptsz)
-TRY_HANDLERS(EXPORT_HANDLER, EXPORT_STREAM_HANDLER)
+#define EXPORT_COPY_HANDLER(name, version, exported, function) \
+	EXPORT_HANDLER(name, version, exported, function)      \
+	EXPORT_HANDLER(name, version, exported "_ptds", function##_ptds)
+TRY_HANDLERS(EXPORT_HANDLER, EXPORT_STREAM_HANDLER, EXPORT_COPY_HANDLER)
 
 /* clang-format off */
 __asm__(".text\n"

@@ -100,7 +100,7 @@ static double limit_of(const struct try_bench *bench, int side)
 	const struct trial_side *bare = &bench->trial->sides[TRIAL_BARE];
 	double longest_s = 0;
 
-	if (bench->options->timeout_s > 0 || side == TRIAL_BARE)
+	if (bench->options->timeout_s > 0 || (side == TRIAL_BARE && !bench->is_watched))
 		return bench->options->timeout_s;
 	for (size_t i = 0; i < bare->count; i++)
 		if (bare->times_ns[i] * 1e-9 > longest_s)

@@ -38,13 +38,11 @@ TECHNIQUES = {
     "graph": {"cuda_graph"},
     "pool": {"preallocate"},
     "fewer-waits": {"remove_syncs"},
-    "pinned": {"pinned_memory"},
 }
 REACHED = {
     "graph_nodes": "in graphs",
     "allocations_reused": "allocations",
     "waits_left_out": "waits",
-    "copies_staged": "copies",
 }
 SLOWER = 0.97
 NEAR = 0.25

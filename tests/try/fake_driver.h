@@ -104,5 +104,6 @@ CUresult cuMemsetD16Async_ptsz(CUdeviceptr address, unsigned short value, size_t
 			       CUstream stream);
 CUresult cuMemsetD32Async_ptsz(CUdeviceptr address, unsigned value, size_t count, CUstream stream);
 CUresult cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream);
+CUresult cuMemcpyDtoH_v2_ptds(void *to, CUdeviceptr from, size_t bytes);
 
 #endif

@@ -298,6 +298,18 @@ CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t bytes)
 	return result;
 }
 
+/* The same behind the calling thread's own stream: told apart, for who calls the other one shows it. */
+CUresult cuMemcpyDtoH_v2_ptds(void *to, CUdeviceptr from, size_t bytes)
+{
+	CUresult result =
+		copy_at_once("copy_to_host_of_thread", to, (const void *)from, bytes, from);
+
+	pthread_mutex_lock(&fake_lock);
+	fake_wait_for_stream(LEGACY_STREAM);
+	pthread_mutex_unlock(&fake_lock);
+	return result;
+}
+
 /* It returns when it has read the memory. */
 CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes)
 {
@@ -344,6 +356,7 @@ CUresult cuGetProcAddress(const char *name, void **function, int version, cuuint
 						      (void *)cuStreamBeginCapture,
 						      (void *)cuStreamBeginCapture_v2_ptsz},
 		{"cuMemcpyDtoDAsync", (void *)cuMemcpyDtoDAsync, (void *)cuMemcpyDtoDAsync_v2_ptsz},
+		{"cuMemcpyDtoH", (void *)cuMemcpyDtoH, (void *)cuMemcpyDtoH_v2_ptds},
 		{"cuGetProcAddress", (void *)cuGetProcAddress, (void *)cuGetProcAddress},
 		{"cuCtxCreate", (void *)cuCtxCreate_v4, (void *)cuCtxCreate_v4}};
 

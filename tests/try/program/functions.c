@@ -42,6 +42,9 @@ static void find_by_dlsym(void *library)
 	p_##name = (__typeof__(p_##name))dlsym(library, is_per_thread ? #name "_ptsz" : #name);
 	FAKE_DRIVER_FUNCTIONS(FIND, FIND_OF_THREADS)
 	p_cuCtxCreate = (__typeof__(p_cuCtxCreate))dlsym(library, "cuCtxCreate_v4");
+	p_cuMemcpyDtoH =
+		(__typeof__(p_cuMemcpyDtoH))dlsym(library, is_per_thread ? "cuMemcpyDtoH_v2_ptds"
+									 : "cuMemcpyDtoH_v2");
 	p_cuMemcpyDtoDAsync =
 		(__typeof__(p_cuMemcpyDtoDAsync))dlsym(library,
 						       is_per_thread ? "cuMemcpyDtoDAsync_v2_ptsz"
