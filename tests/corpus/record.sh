@@ -29,25 +29,10 @@ mkdir -p "$2"
 out=$(cd "$2" && pwd)
 limit_s=${3:-150}
 tool=$(realpath "$tool")
-scratch=$(mktemp -d)
-keeper=
-trap '[ -z "$keeper" ] || kill "$keeper" 2>/dev/null || true; rm -rf "$scratch"' EXIT
-mkdir "$scratch/programs" "$scratch/cwd" "$scratch/recorded" "$scratch/packed" "$scratch/said"
-if [ -d "$1" ]; then
-	programs=$(cd "$1" && pwd)
-else
-	tar -xf "$1" -C "$scratch/programs" 2>/dev/null || python3 -m tarfile -e "$1" "$scratch/programs"
-	programs=$scratch/programs
-fi
-find "$programs" -maxdepth 1 -type f ! -perm -u+x -exec ln -s -t "$scratch/cwd" {} +
-ulimit -c 0
-export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}/usr/local/cuda/lib64
-
-# While nvidia-smi waits, the driver stays loaded: programs start in a fraction of the time.
-if command -v nvidia-smi >/dev/null; then
-	nvidia-smi --loop=3600 >/dev/null 2>&1 &
-	keeper=$!
-fi
+# shellcheck source=tests/corpus/programs.bash
+. "$(dirname "$0")/programs.bash"
+programs_open "$1"
+mkdir "$scratch/recorded" "$scratch/packed" "$scratch/said"
 
 # run, program, arguments, record; by bars, which no column has
 rows() {
@@ -137,8 +122,7 @@ for_all bare_and_traced
 for_all counted
 for_all sampled
 for_all bare_again
-[ -z "$keeper" ] || kill "$keeper" 2>/dev/null || true
-keeper=
+programs_close
 wait
 
 # The smallest first: many programs are worth more than one with millions of operations.

@@ -25,25 +25,9 @@ read -ra strategies <<<"${STRATEGIES:-graph pool}"
 mkdir -p "$2"
 out=$(cd "$2" && pwd)
 limit_s=${3:-500}
-scratch=$(mktemp -d)
-keeper=
-trap '[ -z "$keeper" ] || kill "$keeper" 2>/dev/null || true; rm -rf "$scratch"' EXIT
-mkdir "$scratch/programs" "$scratch/cwd"
-if [ -d "$1" ]; then
-	programs=$(cd "$1" && pwd)
-else
-	tar -xf "$1" -C "$scratch/programs" 2>/dev/null || python3 -m tarfile -e "$1" "$scratch/programs"
-	programs=$scratch/programs
-fi
-find "$programs" -maxdepth 1 -type f ! -perm -u+x -exec ln -s -t "$scratch/cwd" {} +
-ulimit -c 0
-export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}/usr/local/cuda/lib64
-
-# While nvidia-smi waits, the driver stays loaded: programs start in a fraction of the time.
-if command -v nvidia-smi >/dev/null; then
-	nvidia-smi --loop=3600 >/dev/null 2>&1 &
-	keeper=$!
-fi
+# shellcheck source=tests/corpus/programs.bash
+. "$(dirname "$0")/programs.bash"
+programs_open "$1"
 
 # run, program, arguments of rows that are not too slow; by bars, which no column has
 rows() {
