@@ -17,10 +17,13 @@ first reason  why most of what was not changed was left as it is
 The second table has a row for each program and strategy that reached something, alone.
 
 process       the whole process, as it was measured without recording
-run           from the first launch to the end of the last wait, measured without recording
+run           from the first launch to the end of the last wait, measured without recording; its times bare
+              and tried, in milliseconds
 predicted     from the first operation on the GPU to the last, by whatif's model, from a recording of a
               bare run
 by hand       the gain measured where the source was changed in that way, from the labels
+last          what is between: launches seen, nodes in graphs, how often graphs were launched and made, how
+              many of their nodes were set to other parameters, and waits left out
 """
 
 import collections
@@ -68,6 +71,13 @@ def reached(trial):
     return ", ".join(words) or "nothing"
 
 
+def counted(trial):
+    reach = trial.get("reach") or {}
+    names = ("launches_seen", "graph_nodes", "graph_launches", "graphs_instantiated", "graph_nodes_set")
+    names += ("allocations_reused", "waits_left_out")
+    return ", ".join(f"{name} {reach[name]}" for name in names if reach.get(name))
+
+
 def first_reason(trial):
     passed = trial.get("passed") or {}
     return max(passed, key=passed.get) if passed else ""
@@ -101,8 +111,9 @@ def by_hand(run, strategy, rows):
 
 
 def print_strategies(trials, rows):
-    layout = "{:34} {:12} {:10} {:>8} {:>8} {:>10} {:>18} {:>6} {:>8}  {}"
-    titles = ("run", "strategy", "results", "process", "run", "predicted", "interval", "off", "by hand", "")
+    layout = "{:28} {:12} {:8} {:>8} {:>8} {:>8} {:>7} {:>10} {:>18} {:>6} {:>8}  {}"
+    titles = ("run", "strategy", "results", "process", "bare_ms", "tried_ms", "run")
+    titles += ("predicted", "interval", "off", "by hand", "")
     print("\n" + layout.format(*titles).rstrip())
     pairs = []
     for (run, name), trial in trials.items():
@@ -116,11 +127,15 @@ def print_strategies(trials, rows):
             pairs.append((gain, low, high, measured, said["up_to"]))
             off = f"{100 * (gain / measured - 1):+.0f}%"
         interval = f"{score.text_of(low)} to {score.text_of(high)}" if gain else ""
-        marks = "up to" if said.get("up_to") else said.get("why_not") or ""
+        marks = "up to" if said.get("up_to") else ""
+        marks = ", ".join(filter(None, [marks, counted(trial)]))
+        run_of = trial.get("run") or {}
+        times = (f"{run_of[key] / 1e6:.2f}" if run_of.get(key) else "-" for key in ("bare_ns", "tried_ns"))
         results = trial["results"] if trial["has_equal_ends"] else "other end"
-        gains = (score.text_of(one) for one in (trial["measured"], measured, gain))
+        process, run_gain, gain_text = (score.text_of(one) for one in (trial["measured"], measured, gain))
         hand = score.text_of(by_hand(run, name, rows))
-        print(layout.format(run[:34], name, results, *gains, interval, off, hand, marks).rstrip())
+        words = (run_gain, gain_text, interval, off, hand, marks)
+        print(layout.format(run[:28], name, results, process, *times, *words).rstrip())
     return pairs
 
 
