@@ -72,8 +72,8 @@
 	FUNCTION("cuGraphKernelNodeSetAttribute", FLUSHES, LEAVES, SHOWS)                    \
 	FUNCTION("cuGraphKernelNodeSetParams", FLUSHES, LEAVES, SHOWS)                       \
 	FUNCTION("cuGraphKernelNodeSetParams_v2", FLUSHES, LEAVES, SHOWS)                    \
-	FUNCTION("cuGraphLaunch", FLUSHES, LEAVES, SHOWS)                                    \
-	FUNCTION("cuGraphLaunch_ptsz", FLUSHES, LEAVES, SHOWS)                               \
+	FUNCTION("cuGraphLaunch", HANDLED, LEAVES, QUIET)                                    \
+	FUNCTION("cuGraphLaunch_ptsz", HANDLED, LEAVES, QUIET)                               \
 	FUNCTION("cuGraphMemAllocNodeGetParams", FLUSHES, LEAVES, SHOWS)                     \
 	FUNCTION("cuGraphMemFreeNodeGetParams", FLUSHES, LEAVES, SHOWS)                      \
 	FUNCTION("cuGraphMemcpyNodeGetParams", FLUSHES, LEAVES, SHOWS)                       \

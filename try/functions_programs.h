@@ -133,9 +133,9 @@
 	FUNCTION("cuKernelSetAttribute", HANDLED, LEAVES, QUIET)                              \
 	FUNCTION("cuKernelSetCacheConfig", FORGETS, LEAVES, TELLS)                            \
 	FUNCTION("cuLaunch", FLUSHES, LEAVES, SHOWS)                                          \
-	FUNCTION("cuLaunchCooperativeKernel", FLUSHES, LEAVES, SHOWS)                         \
+	FUNCTION("cuLaunchCooperativeKernel", HANDLED, LEAVES, QUIET)                         \
 	FUNCTION("cuLaunchCooperativeKernelMultiDevice", FLUSHES, LEAVES, EXPOSES)            \
-	FUNCTION("cuLaunchCooperativeKernel_ptsz", FLUSHES, LEAVES, SHOWS)                    \
+	FUNCTION("cuLaunchCooperativeKernel_ptsz", HANDLED, LEAVES, QUIET)                    \
 	FUNCTION("cuLaunchGrid", FLUSHES, LEAVES, SHOWS)                                      \
 	FUNCTION("cuLaunchGridAsync", FLUSHES, LEAVES, SHOWS)                                 \
 	FUNCTION("cuLaunchHostFunc", FLUSHES, LEAVES, SHOWS)                                  \

@@ -11,6 +11,9 @@
 #define TRY_HANDLERS(HANDLER, STREAM_HANDLER, COPY_HANDLER)                                        \
 	STREAM_HANDLER("cuLaunchKernel", 4000, "cuLaunchKernel", try_launch)                       \
 	STREAM_HANDLER("cuLaunchKernelEx", 11060, "cuLaunchKernelEx", try_launch_ex)               \
+	STREAM_HANDLER("cuLaunchCooperativeKernel", 9000, "cuLaunchCooperativeKernel",             \
+		       try_launch_cooperative)                                                     \
+	STREAM_HANDLER("cuGraphLaunch", 10000, "cuGraphLaunch", try_launch_graph)                  \
 	STREAM_HANDLER("cuStreamBeginCapture", 10010, "cuStreamBeginCapture_v2",                   \
 		       try_begin_capture)                                                          \
 	STREAM_HANDLER("cuStreamBeginCaptureToGraph", 12030, "cuStreamBeginCaptureToGraph",        \

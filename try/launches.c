@@ -3,6 +3,8 @@
  */
 #include "launches.h"
 
+#include "before.h"
+#include "calls.h"
 #include "clock.h"
 #include "deferred.h"
 #include "driver.h"
@@ -67,9 +69,14 @@ CUresult try_launch(CUfunction function, unsigned grid_x, unsigned grid_y, unsig
 		    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
 		    CUstream stream, void **parameters, void **extra)
 {
+	int64_t begin_ns = calls_begin();
+	CUresult result;
+
 	waits_note_work(stream, false);
-	return launch(&LAUNCH_OF_ARGUMENTS, extra ? TRY_PACKED : TRY_REASON_COUNT,
-		      driver_open()->launch, extra);
+	result = launch(&LAUNCH_OF_ARGUMENTS, extra ? TRY_PACKED : TRY_REASON_COUNT,
+			driver_open()->launch, extra);
+	calls_end(WATCHED_LAUNCH, begin_ns);
+	return result;
 }
 
 /* Without a stream it is the calling thread's, which another thread that flushes could not name. */
@@ -78,9 +85,13 @@ CUresult try_launch_ptsz(CUfunction function, unsigned grid_x, unsigned grid_y, 
 			 unsigned shared_bytes, CUstream stream, void **parameters, void **extra)
 {
 	enum try_reason known = extra ? TRY_PACKED : stream ? TRY_REASON_COUNT : TRY_STREAM;
+	int64_t begin_ns = calls_begin();
+	CUresult result;
 
 	waits_note_work(stream, true);
-	return launch(&LAUNCH_OF_ARGUMENTS, known, driver_open()->launch_ptsz, extra);
+	result = launch(&LAUNCH_OF_ARGUMENTS, known, driver_open()->launch_ptsz, extra);
+	calls_end(WATCHED_LAUNCH, begin_ns);
+	return result;
 }
 
 static CUresult launch_ex(const CUlaunchConfig *config, CUfunction function, void **parameters,
@@ -128,11 +139,51 @@ static CUresult launch_ex(const CUlaunchConfig *config, CUfunction function, voi
 CUresult try_launch_ex(const CUlaunchConfig *config, CUfunction function, void **parameters,
 		       void **extra)
 {
-	return launch_ex(config, function, parameters, extra, false);
+	int64_t begin_ns = calls_begin();
+	CUresult result = launch_ex(config, function, parameters, extra, false);
+
+	calls_end(WATCHED_LAUNCH_EX, begin_ns);
+	return result;
 }
 
 CUresult try_launch_ex_ptsz(const CUlaunchConfig *config, CUfunction function, void **parameters,
 			    void **extra)
 {
-	return launch_ex(config, function, parameters, extra, true);
+	int64_t begin_ns = calls_begin();
+	CUresult result = launch_ex(config, function, parameters, extra, true);
+
+	calls_end(WATCHED_LAUNCH_EX, begin_ns);
+	return result;
 }
+
+/* What is passed on as it is, and watched: launches of graphs and of cooperative kernels. */
+#define WATCH(name, exported, member, call, declared, ...)                      \
+	CUresult name declared                                                  \
+	{                                                                       \
+		__typeof__(driver_open()->member) real = driver_open()->member; \
+		int64_t begin_ns = calls_begin();                               \
+		CUresult result;                                                \
+                                                                                \
+		FLUSH_BEFORE(exported);                                         \
+		waits_before(SHOWS);                                            \
+		run_time_begin();                                               \
+		result = real ? real(__VA_ARGS__) : CUDA_ERROR_NOT_FOUND;       \
+		calls_end(call, begin_ns);                                      \
+		return result;                                                  \
+	}
+
+#define COOPERATIVE_ARGUMENTS                                                                      \
+	(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, \
+	 unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream,               \
+	 void **parameters)
+
+WATCH(try_launch_cooperative, "cuLaunchCooperativeKernel", launch_cooperative,
+      WATCHED_LAUNCH_COOPERATIVE, COOPERATIVE_ARGUMENTS, function, grid_x, grid_y, grid_z, block_x,
+      block_y, block_z, shared_bytes, stream, parameters)
+WATCH(try_launch_cooperative_ptsz, "cuLaunchCooperativeKernel_ptsz", launch_cooperative_ptsz,
+      WATCHED_LAUNCH_COOPERATIVE, COOPERATIVE_ARGUMENTS, function, grid_x, grid_y, grid_z, block_x,
+      block_y, block_z, shared_bytes, stream, parameters)
+WATCH(try_launch_graph, "cuGraphLaunch", graph_launch, WATCHED_GRAPH_LAUNCH,
+      (CUgraphExec graph, CUstream stream), graph, stream)
+WATCH(try_launch_graph_ptsz, "cuGraphLaunch_ptsz", graph_launch_ptsz, WATCHED_GRAPH_LAUNCH,
+      (CUgraphExec graph, CUstream stream), graph, stream)

@@ -12,6 +12,16 @@ CUresult try_launch(CUfunction function, unsigned grid_x, unsigned grid_y, unsig
 CUresult try_launch_ptsz(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
 			 unsigned block_x, unsigned block_y, unsigned block_z,
 			 unsigned shared_bytes, CUstream stream, void **parameters, void **extra);
+CUresult try_launch_cooperative(CUfunction function, unsigned grid_x, unsigned grid_y,
+				unsigned grid_z, unsigned block_x, unsigned block_y,
+				unsigned block_z, unsigned shared_bytes, CUstream stream,
+				void **parameters);
+CUresult try_launch_cooperative_ptsz(CUfunction function, unsigned grid_x, unsigned grid_y,
+				     unsigned grid_z, unsigned block_x, unsigned block_y,
+				     unsigned block_z, unsigned shared_bytes, CUstream stream,
+				     void **parameters);
+CUresult try_launch_graph(CUgraphExec graph, CUstream stream);
+CUresult try_launch_graph_ptsz(CUgraphExec graph, CUstream stream);
 CUresult try_launch_ex(const CUlaunchConfig *config, CUfunction function, void **parameters,
 		       void **extra);
 CUresult try_launch_ex_ptsz(const CUlaunchConfig *config, CUfunction function, void **parameters,

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "calls.h"
 #include "counts.h"
 #include "deferred.h"
 #include "pool.h"
@@ -28,17 +29,19 @@ static const char *const strategies[] = {
 __attribute__((constructor)) static void read_strategies(void)
 {
 	const char *list = getenv("ROOFLINE_TRY"), *always = getenv("ROOFLINE_TRY_ALWAYS");
-	const char *watch = getenv("ROOFLINE_TRY_WATCH");
+	const char *watch = getenv("ROOFLINE_TRY_WATCH"), *calls = getenv("ROOFLINE_TRY_CALLS");
 
 	for (; list && *list; list += strcspn(list, ","), list += *list == ',')
 		for (int i = 0; i < TRY_STRATEGY_COUNT; i++)
 			if (strlen(strategies[i]) == strcspn(list, ",") &&
 			    !strncmp(list, strategies[i], strlen(strategies[i])))
 				is_wanted[i] = is_any_wanted = true;
-	is_any_wanted |= watch && *watch;
+	is_any_wanted |= (watch && *watch) || (calls && *calls);
 	is_stubborn = always && *always;
-	if (is_any_wanted)
+	if (is_any_wanted) {
 		counts_open(getenv("ROOFLINE_TRY_OUTPUT"));
+		calls_open(calls);
+	}
 }
 
 bool process_is_wanted(void)
@@ -63,6 +66,7 @@ static void forked(void)
 	pool_forked();
 	waits_forked();
 	run_time_forked();
+	calls_forked();
 }
 
 static void start(void)
@@ -85,4 +89,5 @@ void process_end(void)
 	deferred_end();
 	waits_end();
 	counts_write();
+	calls_write();
 }

@@ -4,39 +4,51 @@
 #include "synchronize.h"
 
 #include "before.h"
+#include "calls.h"
 #include "driver.h"
 #include "run_time.h"
 #include "waits.h"
 
 /* A wait has ended with this result. */
-static CUresult ended(CUresult result)
+static CUresult ended(CUresult result, enum watched_call call, int64_t begin_ns)
 {
+	calls_end(call, begin_ns);
 	run_time_end();
 	return result;
 }
 
 CUresult try_synchronize_stream(CUstream stream)
 {
+	int64_t begin_ns = calls_begin();
+
 	FLUSH_BEFORE("cuStreamSynchronize");
-	return ended(waits_for_stream(stream, false, driver_open()->stream_synchronize));
+	return ended(waits_for_stream(stream, false, driver_open()->stream_synchronize),
+		     WATCHED_STREAM_WAIT, begin_ns);
 }
 
 CUresult try_synchronize_stream_ptsz(CUstream stream)
 {
+	int64_t begin_ns = calls_begin();
+
 	FLUSH_BEFORE("cuStreamSynchronize_ptsz");
-	return ended(waits_for_stream(stream, true, driver_open()->stream_synchronize_ptsz));
+	return ended(waits_for_stream(stream, true, driver_open()->stream_synchronize_ptsz),
+		     WATCHED_STREAM_WAIT, begin_ns);
 }
 
 CUresult try_synchronize_context(void)
 {
+	int64_t begin_ns = calls_begin();
+
 	FLUSH_BEFORE("cuCtxSynchronize");
-	return ended(waits_for_context());
+	return ended(waits_for_context(), WATCHED_CONTEXT_WAIT, begin_ns);
 }
 
 CUresult try_synchronize_event(CUevent event)
 {
+	int64_t begin_ns = calls_begin();
+
 	FLUSH_BEFORE("cuEventSynchronize");
-	return ended(waits_for_event(event));
+	return ended(waits_for_event(event), WATCHED_EVENT_WAIT, begin_ns);
 }
 
 #define RECORD(name, exported, is_of_thread, member, declared, ...)             \

@@ -14,6 +14,7 @@
 #include "cmd/record_ring.h"
 #include "cmd/record_run.h"
 #include "cmd/record_signals.h"
+#include "cmd/record_untraced.h"
 #include "roofline/control.h"
 
 /* ---- --graphs=both ---- */
@@ -106,6 +107,7 @@ static void watch(struct record_run *run, struct watched *watched, bool is_live)
 static int make_recording(struct record_run *run, const struct record_choices *choices,
 			  struct record_output *output)
 {
+	off_t input = lseek(STDIN_FILENO, 0, SEEK_CUR);
 	struct watched watched;
 	int rc = record_output_choose(output, run->who);
 
@@ -122,6 +124,8 @@ static int make_recording(struct record_run *run, const struct record_choices *c
 	if ((is_both() ? run_both(run) : record_run(run)) < 0)
 		return EXIT_FAILED;
 	record_live_end(&watched.live);
+	if (choices->untraced_count && !output->is_nested && record_is_worth_repeating(run))
+		record_untraced(run, choices->untraced_count, input);
 	if (*watched.ring.folder)
 		record_ring_close(&watched.ring, run->is_started, run->status);
 	else if (!choices->repeat_count && run->is_started && !output->is_nested)

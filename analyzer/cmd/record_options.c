@@ -47,6 +47,7 @@ enum {
 	OPTION_SLOWER,
 	OPTION_LIVE,
 	OPTION_REPEATS,
+	OPTION_UNTRACED,
 };
 
 static const struct argp_option option_table[] = {
@@ -57,6 +58,10 @@ static const struct argp_option option_table[] = {
 	 0},
 	{"repeats", OPTION_REPEATS, "N", 0,
 	 "run the program N times, into DIR/1 to DIR/N: compare tells noise by them", 0},
+	{"untraced", OPTION_UNTRACED, "N", OPTION_ARG_OPTIONAL,
+	 "then run the program N times (1) without recording, and keep when it launched and waited: "
+	 "verify and predictions know what recording added by them",
+	 0},
 	{"kernels", 'k', "REGEX", 0,
 	 "record only kernels whose name matches this extended regular expression", 0},
 	{"delay", OPTION_DELAY, "SECONDS", 0,
@@ -330,13 +335,14 @@ static void check_last(struct argp_state *state, const struct record_choices *ch
 			   "--graphs=both, which need the whole of a recording");
 }
 
-static unsigned parse_repeats(struct argp_state *state, const char *text)
+/* option: --repeats or --untraced. */
+static unsigned parse_runs(struct argp_state *state, const char *option, const char *text)
 {
 	char *end;
 	unsigned long count = strtoul(text, &end, 10);
 
 	if (*text < '0' || *text > '9' || *end || count < 1 || count > REPEATS_MOST)
-		usage_fail(state, "--repeats takes a number of runs from 1 to %d, not '%s'",
+		usage_fail(state, "%s takes a number of runs from 1 to %d, not '%s'", option,
 			   REPEATS_MOST, text);
 	return (unsigned)count;
 }
@@ -348,6 +354,9 @@ static void check_repeats(struct argp_state *state, const struct record_choices 
 	if (choices->repeat_count &&
 	    (record_variable(ENV_LAST) || (graphs && !strcmp(graphs, "both"))))
 		usage_fail(state, "--repeats does not go with --last and --graphs=both");
+	if (choices->untraced_count && record_variable(ENV_LAST))
+		usage_fail(state,
+			   "--untraced does not go with --last, which keeps a part of the run");
 }
 
 /* Options that exclude each other, and those that imply --sample. */
@@ -454,7 +463,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		set_slower(state, argument);
 		return 0;
 	case OPTION_REPEATS:
-		choices->repeat_count = parse_repeats(state, argument);
+		choices->repeat_count = parse_runs(state, "--repeats", argument);
+		return 0;
+	case OPTION_UNTRACED:
+		choices->untraced_count = argument ? parse_runs(state, "--untraced", argument) : 1;
 		return 0;
 	case OPTION_LIVE:
 		choices->is_live = true;

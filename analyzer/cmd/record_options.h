@@ -14,7 +14,8 @@ struct record_choices {
 	char **program;	  /* what stands behind the options */
 	const char *ring; /* the folder of --ring, or NULL */
 	bool is_live;
-	unsigned repeat_count; /* of --repeats; 0: one recording */
+	unsigned repeat_count;	 /* of --repeats; 0: one recording */
+	unsigned untraced_count; /* of --untraced: further runs, without recording */
 };
 
 /* Sets the variables that options ask for.  Returns false when there is nothing to run. */

@@ -280,6 +280,8 @@ bool costs_of(struct costs *costs, const struct ceilings *ceilings,
 		.trace_whole_graph_ns = TRACE_WHOLE_GRAPH_NS,
 		.ceilings = ceilings,
 	};
+	if (recorded->is_added_measured)
+		costs->trace_launch_ns = recorded->added_to_launch_ns;
 	costs->trace_call_ns = lround(CALL_SHARE * (double)costs->trace_launch_ns);
 	/* without the row, as until now: no gap */
 	costs->dependent_gap_ns =

@@ -73,9 +73,11 @@ enum costs_end { COSTS_LOW, COSTS_MIDDLE, COSTS_HIGH };
 
 /* What is usual in a recording; ns. */
 struct recorded_latencies {
-	int64_t kernel_gap_ns;	/* between queued kernels, with what recording added */
-	int64_t launch_call_ns; /* in one kernel launch; 0: there is none */
-	int64_t graph_call_ns;	/* in one launch of a graph; likewise */
+	int64_t kernel_gap_ns;	    /* between queued kernels, with what recording added */
+	int64_t launch_call_ns;	    /* in one kernel launch; 0: there is none */
+	int64_t graph_call_ns;	    /* in one launch of a graph; likewise */
+	bool is_added_measured;	    /* else added_to_launch_ns is not known */
+	int64_t added_to_launch_ns; /* by recording to a kernel launch */
 	int64_t graph_start_ns; /* that call entered to the first node started, on an idle stream; likewise */
 };
 

@@ -116,6 +116,9 @@ static int build(struct model *model)
 		rc = find_profiler(model);
 	if (rc < 0)
 		return rc;
+	rc = untraced_launches_find(&model->untraced, model->profile, &model->submissions);
+	if (rc < 0)
+		return rc;
 	overhead_classify(model);
 	find_idle(model);
 	return latencies_measure(model);
@@ -143,6 +146,7 @@ void model_free(struct model *model)
 	if (!model)
 		return;
 	submissions_free(&model->submissions);
+	untraced_launches_free(&model->untraced);
 	free(model->order);
 	free(model->call_traits);
 	free(model->graph_calls);

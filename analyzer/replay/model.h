@@ -24,6 +24,7 @@
 #include "base/near_numbers.h"
 #include "base/spans.h"
 #include "analysis/loops/submissions.h"
+#include "replay/untraced_launches.h"
 #include "trace/profile.h"
 
 /* How a call spends its time. */
@@ -75,7 +76,9 @@ struct model {
 	struct marks crossing;		   /* operations that wait for one of another stream */
 	struct near_numbers cross_streams; /* of those: ops[] of that */
 	struct device_latencies
-		*devices;	/* as profile->devices[]: how long steps take (latencies.h) */
+		*devices; /* as profile->devices[]: how long steps take (latencies.h) */
+	struct untraced_launches
+		untraced;	/* what recording added to launches, where that was measured */
 	struct spans *profiler; /* by thread: in which counters were read; NULL: none were */
 };
 

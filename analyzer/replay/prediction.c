@@ -9,6 +9,7 @@
 #include "base/ns.h"
 #include "base/worker.h"
 #include "replay/latencies.h"
+#include "replay/untraced_shares.h"
 
 static int64_t recorded_wall_ns(const struct profile *profile, size_t device)
 {
@@ -200,7 +201,9 @@ bool predictor_fits(struct predictor *predictor, const struct profile *profile)
 /* Of the device that has most samples of gaps between queued kernels, and of the one that has calls. */
 static struct recorded_latencies usual_steps(const struct model *model)
 {
-	struct recorded_latencies steps = {0};
+	int64_t added_ns = untraced_added_ns(&model->untraced, CALL_LAUNCH, 1);
+	struct recorded_latencies steps = {.is_added_measured = added_ns >= 0,
+					   .added_to_launch_ns = added_ns};
 	size_t most_count = 0;
 
 	for (size_t i = 0; i < model->profile->device_count; i++) {
@@ -642,6 +645,24 @@ static int share_steady(double *share, const struct predictor *predictor, const 
 	return rc;
 }
 
+/* In place of what the model says, where the program also ran without recording. */
+static void take_measured(struct untraced_shares *out, const struct predictor *predictor,
+			  const struct part *part)
+{
+	const struct looped_run run = {.profile = predictor->model->profile,
+				       .submissions = &predictor->model->submissions,
+				       .loops = part->loops};
+	double share = untraced_share(run.profile, part->places, part->place_count);
+	double steady = part->steady ? untraced_steady_share(part->steady, &run) : 0;
+
+	if (share > 0) {
+		out->part = share;
+		out->is_measured = true;
+	}
+	if (steady > 0)
+		out->steady = steady;
+}
+
 int predictor_untraced_shares(struct untraced_shares *out, const struct predictor *predictor,
 			      size_t device, const struct part *part, size_t row_count)
 {
@@ -651,7 +672,7 @@ int predictor_untraced_shares(struct untraced_shares *out, const struct predicto
 	const struct profile *profile;
 	int rc;
 
-	*out = (struct untraced_shares){1, 1, 1};
+	*out = (struct untraced_shares){.part = 1, .kernels = 1, .steady = 1};
 	if (!predictor->is_usable || !predictor->model)
 		return 0;
 	profile = predictor->model->profile;
@@ -662,5 +683,8 @@ int predictor_untraced_shares(struct untraced_shares *out, const struct predicto
 				      : share_of(untraced->wall_ns, recorded->wall_ns);
 	out->kernels = share_of(kernels_ns(&works[1], profile, device),
 				kernels_ns(&works[0], profile, device));
-	return part->steady ? share_steady(&out->steady, predictor, part, row_count) : 0;
+	rc = part->steady ? share_steady(&out->steady, predictor, part, row_count) : 0;
+	if (rc == 0)
+		take_measured(out, predictor, part);
+	return rc;
 }

@@ -110,6 +110,7 @@ struct untraced_shares {
 	double part;	/* of the places, or without any of the device's time */
 	double kernels; /* of the time from the device's first kernel to the end of its last one */
 	double steady;	/* of iterations of its steady state in a row, the median of all */
+	bool is_measured; /* the part's, in a run without recording */
 };
 
 /* Nothing changes in the part; row_count: iterations in a row.  Returns 0 or -ENOMEM. */

@@ -182,11 +182,21 @@ static int64_t added_to_graph_ns(const struct model *model, const struct costs *
 	return nodes_ns + part_ns(added_ns, own_ns - nodes_ns);
 }
 
+/* As it was measured for launches of graphs of so many nodes; negative: it was not. */
+static int64_t measured_ns(const struct model *model, size_t launch)
+{
+	return untraced_added_ns(&model->untraced, CALL_GRAPH_LAUNCH,
+				 (uint32_t)submissions_count(&model->submissions, launch));
+}
+
 static int64_t added_to_launch_ns(const struct model *model, const struct costs *costs,
 				  size_t launch, int64_t own_ns)
 {
 	int64_t without_ns = untraced_launch_ns(model, costs, launch);
+	int64_t measured = measured_ns(model, launch);
 
+	if (measured >= 0)
+		return part_ns(measured, own_ns);
 	return without_ns ? longer_ns(own_ns, without_ns, GRAPH_CALL_MOST)
 			  : added_to_graph_ns(model, costs, launch, own_ns, costs->graph_launch_ns,
 					      costs->trace_graph_launch_ns);
@@ -233,7 +243,10 @@ static int64_t added_to_start_ns(const struct model *model, const struct costs *
 				 int64_t launch_ns)
 {
 	int64_t call_ns = untraced_launch_ns(model, costs, call);
+	int64_t measured = measured_ns(model, call);
 
+	if (measured >= 0)
+		return part_ns(measured, launch_ns);
 	return call_ns ? longer_ns(launch_ns,
 				   call_ns + costs->graph_to_start_ns - costs->graph_launch_ns,
 				   GRAPH_CALL_MOST)

@@ -389,7 +389,8 @@ int excerpt_write(const struct profile *profile, const char *path, const char *t
 		err_set(err, rc, "%s: out of memory", path);
 	for (size_t i = 0; rc == 0 && i < recording.process_count; i++)
 		if (recording.processes[i].run != RUN_GRAPHS &&
-		    recording.processes[i].run != RUN_SAMPLES)
+		    recording.processes[i].run != RUN_SAMPLES &&
+		    recording.processes[i].run != RUN_UNTRACED)
 			rc = take_process(&excerpt, &recording.processes[i], err);
 	recording_close(&recording);
 	return rc;

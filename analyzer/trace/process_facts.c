@@ -16,8 +16,10 @@ struct facts {
 
 static enum roofline_run run_of(const char *value)
 {
-	static const char *const joined[] = {
-		[RUN_GRAPHS] = "2", [RUN_COUNTERS] = "3", [RUN_SAMPLES] = "4"};
+	static const char *const joined[] = {[RUN_GRAPHS] = "2",
+					     [RUN_COUNTERS] = "3",
+					     [RUN_SAMPLES] = "4",
+					     [RUN_UNTRACED] = "5"};
 
 	for (int run = RUN_GRAPHS; run <= RUN_MOST; run++)
 		if (!strcmp(joined[run], value))

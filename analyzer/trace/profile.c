@@ -6,6 +6,7 @@
 
 #include "trace/excerpt.h"
 #include "trace/join_counters.h"
+#include "trace/join_untraced.h"
 #include "trace/loader.h"
 #include "trace/process_facts.h"
 #include "trace/recording.h"
@@ -271,8 +272,11 @@ static int load_runs(struct profile **out, struct loading *loading, struct err *
 	first->graph_run = runs[RUN_GRAPHS];
 	first->counter_run = runs[RUN_COUNTERS];
 	first->sample_run = runs[RUN_SAMPLES];
+	first->untraced_run = runs[RUN_UNTRACED];
 	*out = first;
 	rc = profile_join_counters(first);
+	if (rc == 0)
+		rc = profile_join_untraced(first);
 	if (rc == 0 && first->counter_run)
 		rc = stable_sort(first->counters, first->counter_count, sizeof(*first->counters),
 				 compare_counters);
@@ -357,6 +361,7 @@ void profile_free(struct profile *profile)
 	profile_free(profile->graph_run);
 	profile_free(profile->counter_run);
 	profile_free(profile->sample_run);
+	profile_free(profile->untraced_run);
 	kernel_labels_free(profile->kernel_labels);
 	for (size_t i = 0; i < profile->process_count; i++)
 		process_clear(&profile->processes[i]);
@@ -397,6 +402,7 @@ void profile_free(struct profile *profile)
 	free(profile->powers);
 	free(profile->allocations);
 	free(profile->event_calls);
+	free(profile->untraced_calls);
 	free(profile->launches);
 	free(profile->manageds);
 	free(profile->arguments);

@@ -233,6 +233,12 @@ struct __attribute__((packed, aligned(4))) profile_call {
 	uint32_t correlation;
 };
 
+/* A launch or a wait, as it went in a run of the program without recording; times are of that run. */
+struct profile_untraced_call {
+	uint32_t call; /* calls[] */
+	int64_t start_ns, end_ns;
+};
+
 struct profile_sync {
 	int64_t start_ns, end_ns;
 	uint32_t kind;	 /* CUpti_ActivitySynchronizationType */
@@ -536,8 +542,13 @@ struct profile {
 	struct profile *graph_run; /* owned; the run with graphs as a whole, or NULL */
 	struct profile
 		*counter_run; /* owned; the run whose counters are among counters[], or NULL */
-	struct profile *sample_run; /* owned; the run with samples, or NULL */
-	void *strings;		    /* owner of the interned texts above; opaque */
+	struct profile *sample_run;		      /* owned; the run with samples, or NULL */
+	struct profile *untraced_run;		      /* NULL once it is joined (join_untraced.h) */
+	struct profile_untraced_call *untraced_calls; /* by call */
+	size_t untraced_call_count;
+	size_t untraced_run_count,
+		untraced_same_count; /* such runs; those that launched the same */
+	void *strings;		     /* owner of the interned texts above; opaque */
 };
 
 /*

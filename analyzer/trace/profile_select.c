@@ -239,6 +239,8 @@ static void select_by_call(struct selecting *selecting)
 	     reaches_into(selecting, item->start_ns, item->end_ns) &&
 		     moves_call(selecting, &item->call));
 	KEEP(profile->event_calls, profile->event_call_count, moves_call(selecting, &item->call));
+	KEEP(profile->untraced_calls, profile->untraced_call_count,
+	     moves_call(selecting, &item->call));
 	KEEP(profile->launches, profile->launch_count, moves_call(selecting, &item->call));
 	KEEP(profile->loads, profile->load_count, moves_call(selecting, &item->call));
 	KEEP(profile->allocations, profile->allocation_count,

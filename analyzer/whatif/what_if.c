@@ -260,7 +260,7 @@ int what_if_not_recorded(struct not_recorded *out, const struct profile *profile
 
 	if (!rows)
 		rows = &none;
-	*out = (struct not_recorded){.shares = {1, 1, 1}};
+	*out = (struct not_recorded){.shares = {.part = 1, .kernels = 1, .steady = 1}};
 	part = (struct part){.places = all.places,
 			     .place_count = count_of_first_process(&all),
 			     .steady = rows->steady,

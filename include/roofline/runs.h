@@ -13,10 +13,11 @@
 	RUN(TRACE, 1, "times, with the nodes of graphs; all others are joined to it") \
 	RUN(GRAPHS, 2, "graphs as a whole, and what the device launches")             \
 	RUN(COUNTERS, 3, "hardware counters")                                         \
-	RUN(SAMPLES, 4, "samples of the whole GPU")
+	RUN(SAMPLES, 4, "samples of the whole GPU")                                   \
+	RUN(UNTRACED, 5, "when the program launched and waited, without recording its work")
 
 #define ROOFLINE_RUN_CONSTANT(constant, number, what) RUN_##constant = (number),
-enum roofline_run { ROOFLINE_RUNS(ROOFLINE_RUN_CONSTANT) RUN_MOST = RUN_SAMPLES };
+enum roofline_run { ROOFLINE_RUNS(ROOFLINE_RUN_CONSTANT) RUN_MOST = RUN_UNTRACED };
 #undef ROOFLINE_RUN_CONSTANT
 
 #endif

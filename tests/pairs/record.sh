@@ -58,7 +58,7 @@ record() {
 	*) options=(--graphs=graph) ;;
 	esac
 	rm -rf "$folder"
-	rooflinectl record -o "$folder" "${options[@]}" -- "$1" "$2" --repeats 5 "${arguments[@]}" >/dev/null 2>&1 ||
+	rooflinectl record -o "$folder" --untraced=3 "${options[@]}" -- "$1" "$2" --repeats 5 "${arguments[@]}" >/dev/null 2>&1 ||
 		fail "$1 $2"
 }
 

@@ -85,6 +85,9 @@ CUresult cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *parameters, unsig
 CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
 			     unsigned by, unsigned bz, unsigned shared, CUstream stream,
 			     void **parameters, void **extra);
+CUresult cuLaunchCooperativeKernel_ptsz(CUfunction f, unsigned gx, unsigned gy, unsigned gz,
+					unsigned bx, unsigned by, unsigned bz, unsigned shared,
+					CUstream stream, void **parameters);
 CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void **parameters,
 			       void **extra);
 CUresult cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream);

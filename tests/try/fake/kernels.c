@@ -289,6 +289,22 @@ CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned gx, unsigned gy, unsigned gz
 		      stream ? stream : CU_STREAM_PER_THREAD, parameters, extra, false);
 }
 
+CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+				   unsigned by, unsigned bz, unsigned shared, CUstream stream,
+				   void **parameters)
+{
+	return launch(f, SHAPE(gx, gy, gz), SHAPE(bx, by, bz), shared, stream, parameters, NULL,
+		      false);
+}
+
+CUresult cuLaunchCooperativeKernel_ptsz(CUfunction f, unsigned gx, unsigned gy, unsigned gz,
+					unsigned bx, unsigned by, unsigned bz, unsigned shared,
+					CUstream stream, void **parameters)
+{
+	return launch(f, SHAPE(gx, gy, gz), SHAPE(bx, by, bz), shared,
+		      stream ? stream : CU_STREAM_PER_THREAD, parameters, NULL, false);
+}
+
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **parameters,
 			  void **extra)
 {

@@ -1,0 +1,104 @@
+#include "replay/untraced_launches.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/ns.h"
+
+/* Fewer launches of a kind tell nothing. */
+#define LEAST_LAUNCHES 8
+
+static enum profile_call_class class_of(const struct profile *profile, uint32_t call)
+{
+	return profile->call_names[profile->calls[call].name].call_class;
+}
+
+static int compare_launches(const void *left, const void *right)
+{
+	const struct untraced_launch *a = left, *b = right;
+
+	if (a->call_class != b->call_class)
+		return a->call_class > b->call_class ? 1 : -1;
+	if (a->op_count != b->op_count)
+		return a->op_count > b->op_count ? 1 : -1;
+	return (a->added_ns > b->added_ns) - (a->added_ns < b->added_ns);
+}
+
+/* From a launch to the next call of its thread, which was watched as well. */
+static bool is_followed(const struct profile *profile, size_t i)
+{
+	const struct profile_untraced_call *call = &profile->untraced_calls[i];
+
+	return i + 1 < profile->untraced_call_count && call[1].call == call->call + 1 &&
+	       profile->calls[call->call].thread == profile->calls[call->call + 1].thread &&
+	       class_of(profile, call->call) != CALL_SYNC;
+}
+
+static int64_t longer_ns(const struct profile *profile, const struct profile_untraced_call *call)
+{
+	int64_t recorded_ns =
+		profile->calls[call[1].call].start_ns - profile->calls[call->call].start_ns;
+
+	return recorded_ns - (call[1].start_ns - call->start_ns);
+}
+
+/* Of launches of one kind, which lie in order of what is added: one, with the median. */
+static size_t keep_medians(struct untraced_launch *items, size_t count)
+{
+	size_t kept = 0, end;
+
+	for (size_t first = 0; first < count; first = end) {
+		struct untraced_launch usual;
+
+		for (end = first + 1; end < count &&
+				      items[end].call_class == items[first].call_class &&
+				      items[end].op_count == items[first].op_count;)
+			end++;
+		usual = items[first + (end - first - 1) / 2];
+		usual.added_ns = max_ns(usual.added_ns, 0);
+		if (end - first >= LEAST_LAUNCHES)
+			items[kept++] = usual;
+	}
+	return kept;
+}
+
+int untraced_launches_find(struct untraced_launches *out, const struct profile *profile,
+			   const struct submissions *submissions)
+{
+	size_t count = 0;
+
+	*out = (struct untraced_launches){0};
+	if (!profile->untraced_call_count)
+		return 0;
+	out->items = malloc(profile->untraced_call_count * sizeof(*out->items));
+	if (!out->items)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile->untraced_call_count; i++)
+		if (is_followed(profile, i)) {
+			const struct profile_untraced_call *call = &profile->untraced_calls[i];
+
+			out->items[count++] = (struct untraced_launch){
+				.call_class = class_of(profile, call->call),
+				.op_count = submissions_count(submissions, call->call),
+				.added_ns = longer_ns(profile, call)};
+		}
+	qsort(out->items, count, sizeof(*out->items), compare_launches);
+	out->count = keep_medians(out->items, count);
+	return 0;
+}
+
+void untraced_launches_free(struct untraced_launches *launches)
+{
+	free(launches->items);
+	*launches = (struct untraced_launches){0};
+}
+
+int64_t untraced_added_ns(const struct untraced_launches *launches,
+			  enum profile_call_class call_class, uint32_t op_count)
+{
+	for (size_t i = 0; i < launches->count; i++)
+		if (launches->items[i].call_class == call_class &&
+		    launches->items[i].op_count == op_count)
+			return launches->items[i].added_ns;
+	return -1;
+}

@@ -1,0 +1,32 @@
+/*
+ * untraced_launches.h - what recording added to launches, where the program also ran without (profile->untraced_calls).
+ */
+#ifndef ROOFLINE_UNTRACED_LAUNCHES_H
+#define ROOFLINE_UNTRACED_LAUNCHES_H
+
+#include "analysis/loops/submissions.h"
+#include "trace/profile.h"
+
+/* What recording adds to launches of one kind: from the call to the next one of the thread, the median of all. */
+struct untraced_launch {
+	uint32_t call_class; /* enum profile_call_class */
+	uint32_t op_count;   /* operations that the call submits */
+	int64_t added_ns;    /* 0: no more than the times of two runs differ */
+};
+
+struct untraced_launches {
+	struct untraced_launch *items; /* owned; by class, then number of operations */
+	size_t count;
+};
+
+/* Nothing where there was no run without recording.  Returns 0 or -ENOMEM; untraced_launches_free also after a
+ * failure. */
+int untraced_launches_find(struct untraced_launches *out, const struct profile *profile,
+			   const struct submissions *submissions);
+void untraced_launches_free(struct untraced_launches *launches);
+
+/* ns; negative: too few were seen to tell. */
+int64_t untraced_added_ns(const struct untraced_launches *launches,
+			  enum profile_call_class call_class, uint32_t op_count);
+
+#endif

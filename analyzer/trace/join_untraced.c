@@ -1,0 +1,277 @@
+#include "trace/join_untraced.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ns.h"
+
+/* Calls of a thread that both runs tell: launches, and waits of the host. */
+struct watched {
+	const struct profile *profile;
+	uint32_t *calls; /* owned; profile->calls[], by start_ns */
+	size_t count;
+	int64_t first_launch_ns; /* INT64_MAX: it launches nothing, and is left out */
+};
+
+/* The threads of a process that launch, by when they begin to. */
+struct watched_process {
+	struct watched *threads; /* owned */
+	size_t count;
+};
+
+static bool is_launch(const struct profile *profile, uint32_t call)
+{
+	const struct profile_call_name *name = &profile->call_names[profile->calls[call].name];
+
+	return name->call_class == CALL_GRAPH_LAUNCH ||
+	       (name->call_class == CALL_LAUNCH && strstr(name->text, "Kernel"));
+}
+
+static bool is_watched(const struct profile *profile, uint32_t call)
+{
+	const struct profile_call_name *name = &profile->call_names[profile->calls[call].name];
+
+	return is_launch(profile, call) ||
+	       (name->call_class == CALL_SYNC && strstr(name->text, "Synchronize"));
+}
+
+static enum profile_call_class class_of(const struct profile *profile, uint32_t call)
+{
+	return profile->call_names[profile->calls[call].name].call_class;
+}
+
+static int watch_thread(struct watched *watched, const struct profile *profile, size_t thread)
+{
+	size_t first = profile->threads[thread].first_call;
+	size_t end = first + profile->threads[thread].call_count;
+
+	*watched = (struct watched){.profile = profile, .first_launch_ns = INT64_MAX};
+	watched->calls = malloc((end - first + 1) * sizeof(*watched->calls));
+	if (!watched->calls)
+		return -ENOMEM;
+	for (size_t i = first; i < end; i++) {
+		if (!is_watched(profile, (uint32_t)i))
+			continue;
+		watched->calls[watched->count++] = (uint32_t)i;
+		if (watched->first_launch_ns == INT64_MAX && is_launch(profile, (uint32_t)i))
+			watched->first_launch_ns = profile->calls[i].start_ns;
+	}
+	return 0;
+}
+
+static void watched_free(struct watched_process *process)
+{
+	for (size_t i = 0; i < process->count; i++)
+		free(process->threads[i].calls);
+	free(process->threads);
+	*process = (struct watched_process){0};
+}
+
+static int compare_threads(const void *left, const void *right)
+{
+	const struct watched *a = left, *b = right;
+
+	return (a->first_launch_ns > b->first_launch_ns) -
+	       (a->first_launch_ns < b->first_launch_ns);
+}
+
+static int watch_process(struct watched_process *out, const struct profile *profile,
+			 uint32_t process)
+{
+	int rc = 0;
+
+	*out = (struct watched_process){
+		.threads = calloc(profile->thread_count + 1, sizeof(*out->threads))};
+	if (!out->threads)
+		return -ENOMEM;
+	for (size_t i = 0; rc == 0 && i < profile->thread_count; i++) {
+		struct watched *watched = &out->threads[out->count];
+
+		if (profile->threads[i].process != process)
+			continue;
+		rc = watch_thread(watched, profile, i);
+		if (watched->first_launch_ns == INT64_MAX)
+			free(watched->calls);
+		else
+			out->count++;
+	}
+	qsort(out->threads, out->count, sizeof(*out->threads), compare_threads);
+	return rc;
+}
+
+/* ---- whether two runs launch the same ---- */
+
+/* The next launch from there on; watched->count: there is none. */
+static size_t next_launch(const struct watched *watched, size_t from)
+{
+	while (from < watched->count && !is_launch(watched->profile, watched->calls[from]))
+		from++;
+	return from;
+}
+
+static bool is_same_thread(const struct watched *a, const struct watched *b)
+{
+	size_t i = next_launch(a, 0), j = next_launch(b, 0);
+
+	while (i < a->count && j < b->count) {
+		if (class_of(a->profile, a->calls[i]) != class_of(b->profile, b->calls[j]))
+			return false;
+		i = next_launch(a, i + 1);
+		j = next_launch(b, j + 1);
+	}
+	return i == a->count && j == b->count;
+}
+
+static bool is_same(const struct watched_process *a, const struct watched_process *b)
+{
+	if (!a->count || a->count != b->count)
+		return false;
+	for (size_t i = 0; i < a->count; i++)
+		if (!is_same_thread(&a->threads[i], &b->threads[i]))
+			return false;
+	return true;
+}
+
+/* From the first launch to the end of the last call. */
+static int64_t length_ns(const struct watched_process *process)
+{
+	int64_t end_ns = INT64_MIN;
+
+	for (size_t i = 0; i < process->count; i++) {
+		const struct watched *watched = &process->threads[i];
+
+		end_ns = max_ns(end_ns,
+				watched->profile->calls[watched->calls[watched->count - 1]].end_ns);
+	}
+	return end_ns - process->threads[0].first_launch_ns;
+}
+
+/* ---- one of them ---- */
+
+struct found_run {
+	struct watched_process process;
+	int64_t ns;
+};
+
+static int compare_runs(const void *left, const void *right)
+{
+	const struct found_run *a = left, *b = right;
+
+	return (a->ns > b->ns) - (a->ns < b->ns);
+}
+
+static void put(struct profile *profile, uint32_t call, const struct profile_call *untraced)
+{
+	profile->untraced_calls[profile->untraced_call_count++] =
+		(struct profile_untraced_call){.call = call,
+					       .start_ns = untraced->start_ns,
+					       .end_ns = untraced->end_ns};
+}
+
+/* Between two launches as many waits are the same ones. */
+static void put_thread(struct profile *profile, const struct watched *own,
+		       const struct watched *untraced)
+{
+	size_t i = 0, j = 0;
+
+	while (i < own->count && j < untraced->count) {
+		size_t next_i = next_launch(own, i), next_j = next_launch(untraced, j);
+
+		for (size_t k = 0; next_i - i == next_j - j && i + k < next_i; k++)
+			put(profile, own->calls[i + k],
+			    &untraced->profile->calls[untraced->calls[j + k]]);
+		if (next_i < own->count && next_j < untraced->count)
+			put(profile, own->calls[next_i],
+			    &untraced->profile->calls[untraced->calls[next_j]]);
+		i = next_i + 1;
+		j = next_j + 1;
+	}
+}
+
+static int compare_calls(const void *left, const void *right)
+{
+	const struct profile_untraced_call *a = left, *b = right;
+
+	return (a->call > b->call) - (a->call < b->call);
+}
+
+static int put_all(struct profile *profile, const struct watched_process *own,
+		   const struct watched_process *untraced)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < own->count; i++)
+		count += own->threads[i].count;
+	profile->untraced_calls = malloc((count + 1) * sizeof(*profile->untraced_calls));
+	if (!profile->untraced_calls)
+		return -ENOMEM;
+	for (size_t i = 0; i < own->count; i++)
+		put_thread(profile, &own->threads[i], &untraced->threads[i]);
+	qsort(profile->untraced_calls, profile->untraced_call_count,
+	      sizeof(*profile->untraced_calls), compare_calls);
+	return 0;
+}
+
+/* Of the runs without recording those that are the same as own: the one of median length. */
+static int choose(struct profile *profile, const struct watched_process *own)
+{
+	const struct profile *run = profile->untraced_run;
+	struct found_run *found = calloc(run->process_count + 1, sizeof(*found));
+	size_t count = 0;
+	int rc = found ? 0 : -ENOMEM;
+
+	for (size_t i = 0; rc == 0 && i < run->process_count; i++) {
+		rc = watch_process(&found[count].process, run, (uint32_t)i);
+		if (rc == 0 && is_same(own, &found[count].process)) {
+			found[count].ns = length_ns(&found[count].process);
+			count++;
+		} else {
+			watched_free(&found[count].process);
+		}
+	}
+	if (rc == 0 && count) {
+		qsort(found, count, sizeof(*found), compare_runs);
+		rc = put_all(profile, own, &found[(count - 1) / 2].process);
+	}
+	profile->untraced_same_count = count;
+	for (size_t i = 0; i < count; i++)
+		watched_free(&found[i].process);
+	free(found);
+	return rc;
+}
+
+/* Of the only process that launches; of several nobody knows which is which. */
+static int join(struct profile *profile)
+{
+	struct watched_process own = {0};
+	size_t launching_count = 0;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < profile->process_count; i++) {
+		struct watched_process process;
+
+		rc = watch_process(&process, profile, (uint32_t)i);
+		if (rc == 0 && process.count && launching_count++ == 0)
+			own = process;
+		else
+			watched_free(&process);
+	}
+	if (rc == 0 && launching_count == 1)
+		rc = choose(profile, &own);
+	watched_free(&own);
+	return rc;
+}
+
+int profile_join_untraced(struct profile *profile)
+{
+	int rc;
+
+	if (!profile->untraced_run)
+		return 0;
+	profile->untraced_run_count = profile->untraced_run->process_count;
+	rc = join(profile);
+	profile_free(profile->untraced_run);
+	profile->untraced_run = NULL;
+	return rc;
+}
