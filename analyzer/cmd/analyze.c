@@ -19,6 +19,7 @@
 #include "cmd/record_output.h"
 #include "cmd/record_run.h"
 #include "cmd/record_signals.h"
+#include "cmd/record_untraced.h"
 #include "cmd/source.h"
 #include "cmd/usage.h"
 #include "output/outputs.h"
@@ -188,13 +189,27 @@ static int run_extra(struct analysis *analysis, const struct extra_run *extra, c
 	return -1;
 }
 
+/* What it added to the first run is known then: all else is predicted from that one. */
+static bool run_untraced(struct analysis *analysis)
+{
+	bool is_well;
+
+	signals_hold();
+	is_well = record_untraced(&analysis->run, 1, analysis->input);
+	signals_restore();
+	return is_well;
+}
+
 static int measure(struct analysis *analysis, bool is_once)
 {
+	bool is_again = !is_once && record_is_worth_repeating(&analysis->run);
 	const struct extra_run *extra;
 	const char *why;
-	int rc = look(analysis);
+	int rc;
 
-	if (is_once || rc < 0 || !record_is_worth_repeating(&analysis->run))
+	is_again = is_again && run_untraced(analysis);
+	rc = look(analysis);
+	if (!is_again)
 		return rc;
 	while (rc == 0 && (extra = find_missing(analysis, &why))) {
 		bool has_ended_well = run_extra(analysis, extra, why) == 0;

@@ -125,7 +125,7 @@ static int make_recording(struct record_run *run, const struct record_choices *c
 		return EXIT_FAILED;
 	record_live_end(&watched.live);
 	if (choices->untraced_count && !output->is_nested && record_is_worth_repeating(run))
-		record_untraced(run, choices->untraced_count, input);
+		(void)record_untraced(run, choices->untraced_count, input);
 	if (*watched.ring.folder)
 		record_ring_close(&watched.ring, run->is_started, run->status);
 	else if (!choices->repeat_count && run->is_started && !output->is_nested)

@@ -73,7 +73,7 @@ static bool run_once(const struct record_run *first)
 	return false;
 }
 
-static void run_all(const struct record_run *first, unsigned count, off_t input)
+static bool run_all(const struct record_run *first, unsigned count, off_t input)
 {
 	for (unsigned i = 0; i < count; i++) {
 		if (input >= 0)
@@ -82,20 +82,22 @@ static void run_all(const struct record_run *first, unsigned count, off_t input)
 			"%s: the program runs again without recording, for what recording adds: %u of %u\n",
 			first->who, i + 1, count);
 		if (!run_once(first))
-			break;
+			return false;
 	}
+	return true;
 }
 
-void record_untraced(const struct record_run *first, unsigned count, off_t input)
+bool record_untraced(const struct record_run *first, unsigned count, off_t input)
 {
 	char library[PATH_MAX], *values[LOADING_COUNT];
+	bool is_well = true;
 
 	if (path_resource(library, sizeof(library), "lib/" TRY_LIBRARY) < 0) {
 		fprintf(stderr,
 			"%s: %s is missing, so nothing runs without recording: build it with `make`, which "
 			"needs the CUDA toolkit's headers\n",
 			first->who, library);
-		return;
+		return true;
 	}
 	take_out(values);
 	keep_others(values[0]);
@@ -106,7 +108,8 @@ void record_untraced(const struct record_run *first, unsigned count, off_t input
 			first->who, library);
 	} else {
 		setenv(try_variables[TRY_ENV_CALLS], first->folder, 1);
-		run_all(first, count, input);
+		is_well = run_all(first, count, input);
 	}
 	put_back(values);
+	return is_well;
 }

@@ -40,6 +40,9 @@ static bool has_repeats(const struct comparison *comparison)
 	return comparison->before_repeats.count > 1 || comparison->after_repeats.count > 1;
 }
 
+/* Beyond that what recording added is worth measuring. */
+#define ESTIMATE_MOST 0.05
+
 static void put_shares(struct page *page, double before_share, double after_share)
 {
 	if (before_share < 1 || after_share < 1)
@@ -47,6 +50,24 @@ static void put_shares(struct page *page, double before_share, double after_shar
 			"  %-10s %9s  without what recording added: %.1f%% of before, %.1f%% of "
 			"after\n",
 			"", "", 100 * (1 - before_share), 100 * (1 - after_share));
+}
+
+/* What recording added: as it was measured, or an estimate. */
+static void put_recording(struct page *page, const struct comparison *comparison)
+{
+	double before_share = comparison->before_share, after_share = comparison->after_share;
+
+	if (comparison->before_is_measured && comparison->after_is_measured) {
+		fprintf(page->out, "  %-10s %9s  as runs without recording took: %s and %s\n", "",
+			"", format_ns(before_share * comparison->before.mean_ns).text,
+			format_ns(after_share * comparison->after.mean_ns).text);
+		return;
+	}
+	put_shares(page, before_share, after_share);
+	if (before_share < 1 - ESTIMATE_MOST || after_share < 1 - ESTIMATE_MOST)
+		fprintf(page->out,
+			"  %-10s %9s  an estimate: record both with --untraced to measure it\n",
+			"", "");
 }
 
 static void put_measured(struct page *page, const struct comparison *comparison)
@@ -58,7 +79,7 @@ static void put_measured(struct page *page, const struct comparison *comparison)
 			format_speedup(comparison->measured_high).text,
 			has_repeats(comparison) ? "repeats" : "occurrences");
 	fputc('\n', page->out);
-	put_shares(page, comparison->before_share, comparison->after_share);
+	put_recording(page, comparison);
 }
 
 /* What the program does once, before its first kernel and after the last one, may hide what a change brought. */

@@ -43,6 +43,8 @@ int what_if_subtract_recording(struct comparison *comparison, const struct repor
 	rc = measure_side(&of_before, &before_side, &before_rows, before, ceilings, range);
 	if (rc == 0)
 		rc = measure_side(&of_after, &after_side, &after_rows, after, ceilings, range);
+	comparison->before_is_measured = rc == 0 && of_before.shares.is_measured;
+	comparison->after_is_measured = rc == 0 && of_after.shares.is_measured;
 	if (rc == 0)
 		rc = comparison_without_recording(comparison, of_before.shares.part,
 						  of_after.shares.part);

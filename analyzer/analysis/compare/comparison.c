@@ -195,7 +195,7 @@ bool comparison_is_counted(const struct profile *profile)
 
 static int find_obstacle(struct comparison *comparison, const struct profile *profile, double share)
 {
-	if (share < 1 || !comparison_is_counted(profile))
+	if (share != 1 || !comparison_is_counted(profile))
 		return 0;
 	return sentences_add(&comparison->obstacles,
 			     "%s was recorded with hardware counters, which change its times",

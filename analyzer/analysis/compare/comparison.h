@@ -58,6 +58,7 @@ struct comparison {
 	struct compared_repeats before_repeats, after_repeats;
 	double before_share,
 		after_share; /* of these times, without the recording overhead; 1: all */
+	bool before_is_measured, after_is_measured; /* that share, in a run without recording */
 	/* From the first kernel to the last one's end on any device, without the recording overhead, so without what
 	 * the program does once before and after; 0 where a range is compared, or one has no kernel. */
 	double before_kernels_ns, after_kernels_ns;

@@ -1,0 +1,177 @@
+/* What a run without recording tells of one that was recorded, worked out by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "fixture_random.h"
+#include "replay/recording_overhead.h"
+#include "replay/untraced_shares.h"
+
+enum { PERIOD_NS = 5000, CALLS_MOST = 32 };
+
+/* Launches one after the other, each of a kernel, then a wait. */
+struct made {
+	struct builder *b;
+	struct profile *profile;
+	struct profile_untraced_call untraced[CALLS_MOST];
+};
+
+/* period_ns: from launch to launch without recording; wait_ns: of the wait, there and here. */
+static void make(struct made *made, size_t launch_count, int64_t period_ns, int64_t wait_ns)
+{
+	struct builder *b = made->b = builder_new(1, 1);
+	int64_t start_ns = 1000000;
+
+	for (size_t i = 0; i < launch_count; i++, start_ns += PERIOD_NS) {
+		uint32_t call = builder_launch(b, 0, start_ns, start_ns + PERIOD_NS - 100);
+
+		builder_kernel(b, 0, "k", start_ns + 6000, start_ns + 6500, call);
+		made->untraced[i] =
+			(struct profile_untraced_call){.call = call,
+						       .start_ns = 77 + (int64_t)i * period_ns,
+						       .end_ns = 77 + (int64_t)(i + 1) * period_ns -
+								 100};
+	}
+	made->untraced[launch_count] = (struct profile_untraced_call){
+		.call = builder_call(b, 0, "cudaDeviceSynchronize", CALL_SYNC, start_ns,
+				     start_ns + wait_ns),
+		.start_ns = 77 + (int64_t)launch_count * period_ns,
+		.end_ns = 77 + (int64_t)launch_count * period_ns + wait_ns};
+	made->profile = (struct profile *)builder_finish(b);
+	made->profile->untraced_calls = made->untraced;
+	made->profile->untraced_call_count = launch_count + 1;
+}
+
+static void clear(struct made *made)
+{
+	made->profile->untraced_calls = NULL;
+	free(made->b);
+}
+
+static int64_t added_ns(struct made *made, enum profile_call_class call_class)
+{
+	struct submissions submissions;
+	struct untraced_launches launches;
+	int64_t found_ns;
+
+	assert_int_equal(submissions_find(&submissions, made->profile), 0);
+	assert_int_equal(untraced_launches_find(&launches, made->profile, &submissions), 0);
+	found_ns = untraced_added_ns(&launches, call_class, 1);
+	untraced_launches_free(&launches);
+	submissions_free(&submissions);
+	return found_ns;
+}
+
+static void test_added(void **state)
+{
+	static const struct {
+		size_t launch_count;
+		int64_t period_ns, added_ns;
+	} cases[] = {
+		{9, 4000, 1000},
+		{8, 4900, 100},
+		{9, 5500, 0}, /* it was no slower while it was recorded */
+		{7, 4000, -1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct made made;
+
+		make(&made, cases[i].launch_count, cases[i].period_ns, 2000);
+		assert_int_equal(added_ns(&made, CALL_LAUNCH), cases[i].added_ns);
+		assert_int_equal(added_ns(&made, CALL_GRAPH_LAUNCH), -1);
+		clear(&made);
+	}
+}
+
+/* From launch to launch what else the host does tells nothing of the launch. */
+static void test_not_followed(void **state)
+{
+	struct made made;
+
+	(void)state;
+	make(&made, 9, 4000, 2000);
+	for (size_t i = 2; i < 9; i += 2) /* every second one was not watched */
+		made.untraced[i / 2] = made.untraced[i];
+	made.profile->untraced_call_count = 5;
+	assert_int_equal(added_ns(&made, CALL_LAUNCH), -1);
+	clear(&made);
+}
+
+static void test_share(void **state)
+{
+	struct made made;
+	struct place place = {.first = 0, .end = 11};
+
+	(void)state;
+	make(&made, 10, 4000, 10000);
+	/* 10 launches and the wait: 50 + 10 us recorded, 40 + 10 us without */
+	assert_true(untraced_share(made.profile, &place, 1) * 60 - 50 < 1e-9);
+	assert_true(untraced_share(made.profile, &place, 1) * 60 - 50 > -1e-9);
+	assert_true(untraced_share(made.profile, NULL, 0) ==
+		    untraced_share(made.profile, &place, 1));
+	place.end = 10; /* no wait ends it */
+	assert_true(untraced_share(made.profile, &place, 1) == 0);
+	place.end = 11;
+	made.profile->untraced_call_count = 0; /* there was no such run */
+	assert_true(untraced_share(made.profile, &place, 1) == 0);
+	clear(&made);
+}
+
+/* Where most of a place lies outside of what was watched, its time is not known. */
+static void test_not_covered(void **state)
+{
+	struct made made;
+	struct place place = {.first = 0, .end = 11};
+
+	(void)state;
+	make(&made, 10, 4000, 10000);
+	for (size_t i = 0; i < 3; i++)
+		made.untraced[i] = made.untraced[8 + i];
+	made.profile->untraced_call_count = 3;
+	assert_true(untraced_share(made.profile, &place, 1) == 0);
+	place.first = 8;
+	assert_true(untraced_share(made.profile, &place, 1) > 0);
+	clear(&made);
+}
+
+/* In place of what is usual on such a GPU. */
+static void test_taken_from_calls(void **state)
+{
+	struct made made;
+	struct model *model = NULL;
+	struct err err = {""};
+
+	(void)state;
+	make(&made, 10, 4000, 2000);
+	for (uint32_t i = 0; i < 10; i++)
+		made.profile->call_names[made.profile->calls[i].name].call_class =
+			CALL_GRAPH_LAUNCH;
+	assert_int_equal(model_build(&model, made.profile, &err), 0);
+	assert_int_equal(overhead_call_ns(model, &random_costs, 3, PERIOD_NS - 100), 1000);
+	assert_int_equal(overhead_start_ns(model, &random_costs, 3, 6000), 1000);
+	model_free(model);
+	clear(&made);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		{"what recording adds to a launch is the time to the next call that it did not take "
+		 "without",
+		 test_added, NULL, NULL, NULL},
+		{"calls between which the host did something else tell nothing", test_not_followed,
+		 NULL, NULL, NULL},
+		{"a place took as long as from its first launch to the end of its last wait",
+		 test_share, NULL, NULL, NULL},
+		{"what was hardly watched is not known", test_not_covered, NULL, NULL, NULL},
+		{"what was measured stands in place of what is usual", test_taken_from_calls, NULL,
+		 NULL, NULL},
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
