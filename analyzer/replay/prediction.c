@@ -653,7 +653,9 @@ static void take_measured(struct untraced_shares *out, const struct predictor *p
 				       .submissions = &predictor->model->submissions,
 				       .loops = part->loops};
 	double share = untraced_share(run.profile, part->places, part->place_count);
-	double steady = part->steady ? untraced_steady_share(part->steady, &run) : 0;
+	/* Where counters are read now and then the usual iteration is not that much longer. */
+	bool is_steady_known = part->steady && !predictor->model->profiler;
+	double steady = is_steady_known ? untraced_steady_share(part->steady, &run) : 0;
 
 	if (share > 0) {
 		out->part = share;

@@ -97,7 +97,7 @@ assert j['roofline']['kernels'][0]['launch_count'] == 40, j['roofline']['kernels
 @test "each run reads the same from a file" {
 	echo "a line" >input
 	"$ROOFLINECTL" analyze -o "$recording" -- sh -c "cat; '$app' ${busy[*]}" <input >out 2>err
-	[ "$(grep -c '^a line$' out)" -eq 3 ]
+	[ "$(grep -c "^a line$" out)" -eq "$(has_try && echo 4 || echo 3)" ]
 }
 
 @test "where kernels do not take most of the time, there is no run with counters" {

@@ -187,21 +187,35 @@ static __global__ void iteration_kernel(int *left, cudaGraphConditionalHandle ha
 		cudaGraphSetConditional(handle, 0);
 }
 
-/* The body of a WHILE node that it adds to a graph with nothing else in it. */
-static cudaGraph_t add_while(cudaGraph_t graph, cudaGraphConditionalHandle handle)
+/* A condition that has this value whenever the graph is launched. */
+static cudaGraphConditionalHandle set_at_launch(cudaGraph_t graph, unsigned int value)
+{
+	cudaGraphConditionalHandle handle;
+
+	CUDA_CHECK(cudaGraphConditionalHandleCreate(&handle, graph, value,
+						    cudaGraphCondAssignDefault));
+	return handle;
+}
+
+/* Adds a conditional node behind *last, which it becomes; nullptr: behind nothing.  Returns its body. */
+static cudaGraph_t add_conditional(cudaGraph_t graph, cudaGraphNode_t *last,
+				   cudaGraphConditionalHandle handle,
+				   enum cudaGraphConditionalNodeType type)
 {
 	cudaGraphNodeParams params = {};
+	size_t count = *last ? 1 : 0;
 	cudaGraphNode_t node;
 
 	params.type = cudaGraphNodeTypeConditional;
 	params.conditional.handle = handle;
-	params.conditional.type = cudaGraphCondTypeWhile;
+	params.conditional.type = type;
 	params.conditional.size = 1;
 #if CUDART_VERSION >= 13000
-	CUDA_CHECK(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &params));
+	CUDA_CHECK(cudaGraphAddNode(&node, graph, last, nullptr, count, &params));
 #else
-	CUDA_CHECK(cudaGraphAddNode(&node, graph, nullptr, 0, &params));
+	CUDA_CHECK(cudaGraphAddNode(&node, graph, last, count, &params));
 #endif
+	*last = node;
 	return params.conditional.phGraph_out[0];
 }
 
@@ -220,13 +234,15 @@ static void add_iteration(cudaGraph_t body, int *left, cudaGraphConditionalHandl
 static double conditional_iteration_ns(struct orchestra &o)
 {
 	cudaGraphConditionalHandle handle;
+	cudaGraphNode_t last = nullptr;
 	cudaGraphExec_t instance;
 	cudaGraph_t graph;
 	double ns;
 
 	CUDA_CHECK(cudaGraphCreate(&graph, 0));
-	CUDA_CHECK(cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault));
-	add_iteration(add_while(graph, handle), o.left, handle);
+	handle = set_at_launch(graph, 1);
+	add_iteration(add_conditional(graph, &last, handle, cudaGraphCondTypeWhile), o.left,
+		      handle);
 	instance = instantiate(o, graph);
 	ns = step_ns(o, 10, 500, [&](int iterations) {
 		CUDA_LAUNCH(set_kernel<<<1, 1, 0, o.stream>>>(o.left, iterations));
@@ -234,6 +250,48 @@ static double conditional_iteration_ns(struct orchestra &o)
 	});
 	CUDA_CHECK(cudaGraphExecDestroy(instance));
 	CUDA_CHECK(cudaGraphDestroy(graph));
+	return ns;
+}
+
+static void add_empty(cudaGraph_t body)
+{
+	cudaKernelNodeParams params = {};
+	int nothing = 0;
+	void *arguments[] = {&nothing};
+	cudaGraphNode_t node;
+
+	params.func = (void *)empty_kernel;
+	params.gridDim = params.blockDim = dim3(1);
+	params.kernelParams = arguments;
+	CUDA_CHECK(cudaGraphAddKernelNode(&node, body, nullptr, 0, &params));
+}
+
+static cudaGraphExec_t chain_of_ifs(struct orchestra &o, int count, unsigned int value)
+{
+	cudaGraphNode_t last = nullptr;
+	cudaGraphExec_t instance;
+	cudaGraph_t graph;
+
+	CUDA_CHECK(cudaGraphCreate(&graph, 0));
+	for (int i = 0; i < count; i++)
+		add_empty(add_conditional(graph, &last, set_at_launch(graph, value),
+					  cudaGraphCondTypeIf));
+	instance = instantiate(o, graph);
+	CUDA_CHECK(cudaGraphDestroy(graph));
+	return instance;
+}
+
+static double conditional_if_ns(struct orchestra &o, unsigned int value)
+{
+	const int few = 5, many = 25;
+	cudaGraphExec_t shorter = chain_of_ifs(o, few, value),
+			longer = chain_of_ifs(o, many, value);
+	double ns = step_ns(o, few, many, [&](int count) {
+		CUDA_CHECK(cudaGraphLaunch(count == few ? shorter : longer, o.stream));
+	});
+
+	CUDA_CHECK(cudaGraphExecDestroy(shorter));
+	CUDA_CHECK(cudaGraphExecDestroy(longer));
 	return ns;
 }
 
@@ -248,6 +306,11 @@ static std::string conditional_problem(void)
 #else
 
 static double conditional_iteration_ns(struct orchestra &)
+{
+	return 0;
+}
+
+static double conditional_if_ns(struct orchestra &, unsigned int)
 {
 	return 0;
 }
@@ -287,6 +350,12 @@ static void add_step_figures(std::vector<struct ceiling_measurement> &all, struc
 {
 	all.push_back(figure(o, CEILING_conditional_iteration, 0, ON_SMS,
 			     [&]() { return conditional_iteration_ns(o); }));
+	all.back().skip = conditional_problem();
+	all.push_back(figure(o, CEILING_conditional_if, 0, ON_SMS,
+			     [&]() { return conditional_if_ns(o, 1); }));
+	all.back().skip = conditional_problem();
+	all.push_back(figure(o, CEILING_conditional_skip, 0, ON_SMS,
+			     [&]() { return conditional_if_ns(o, 0); }));
 	all.back().skip = conditional_problem();
 	all.push_back(
 		figure(o, CEILING_grid_barrier, 0, ON_SMS, [&]() { return grid_barrier_ns(o); }));
