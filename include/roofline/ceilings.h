@@ -97,9 +97,9 @@
 	CEILING(child_next, device_launches, "ns", "", "device time that each further empty child of a thread takes, one after the other") \
 	CEILING(child_beside, device_launches, "ns", "", "device time that each of the next few empty children takes, launched by blocks of their own") \
 	CEILING(child_return, device_launches, "ns", "", "the last child's last instruction to the first one of the next kernel in its parent's stream") \
-	CEILING(conditional_iteration, device_launches, "ns", "", "one iteration of a WHILE node whose body is one empty kernel") \
-	CEILING(conditional_if, device_launches, "ns", "", "device time that each further IF node of a chain in a graph takes whose body is one empty kernel") \
-	CEILING(conditional_skip, device_launches, "ns", "", "the same of an IF node whose condition is false") \
+	CEILING(conditional_iteration, device_launches, "ns", "", "one iteration of a WHILE node whose body is one kernel that sets the condition and does nothing else") \
+	CEILING(conditional_if, device_launches, "ns", "", "device time that each further pair takes, in a chain in a graph, of a kernel that sets a condition and an IF node whose body is one empty kernel") \
+	CEILING(conditional_skip, device_launches, "ns", "", "the same where the condition is false") \
 	CEILING(grid_barrier, device_launches, "ns", "", "one grid-wide synchronization of a cooperative kernel that fills the device") \
 	CEILING(barrier_step, device_launches, "ns", "", "device time that each further step of a cooperative kernel takes that does what the kernel of kernel_step does, and synchronizes the grid") \
 	CEILING(peer_out, links, "B/s", "bytes", "copies of so many bytes to another GPU") \

@@ -183,17 +183,20 @@ static double barrier_step_ns(struct orchestra &o)
 
 static __global__ void iteration_kernel(int *left, cudaGraphConditionalHandle handle)
 {
-	if (--*left == 0)
-		cudaGraphSetConditional(handle, 0);
+	cudaGraphSetConditional(handle, --*left != 0);
 }
 
-/* A condition that has this value whenever the graph is launched. */
-static cudaGraphConditionalHandle set_at_launch(cudaGraph_t graph, unsigned int value)
+static __global__ void decision_kernel(cudaGraphConditionalHandle handle, unsigned int value)
+{
+	cudaGraphSetConditional(handle, value);
+}
+
+/* A condition that is true whenever the graph is launched. */
+static cudaGraphConditionalHandle true_at_launch(cudaGraph_t graph)
 {
 	cudaGraphConditionalHandle handle;
 
-	CUDA_CHECK(cudaGraphConditionalHandleCreate(&handle, graph, value,
-						    cudaGraphCondAssignDefault));
+	CUDA_CHECK(cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault));
 	return handle;
 }
 
@@ -219,30 +222,34 @@ static cudaGraph_t add_conditional(cudaGraph_t graph, cudaGraphNode_t *last,
 	return params.conditional.phGraph_out[0];
 }
 
-static void add_iteration(cudaGraph_t body, int *left, cudaGraphConditionalHandle handle)
+/* Adds a kernel behind *last, which it becomes; nullptr: behind nothing. */
+static void add_kernel(cudaGraph_t graph, cudaGraphNode_t *last, const void *kernel,
+		       void **arguments)
 {
 	cudaKernelNodeParams params = {};
-	void *arguments[] = {&left, &handle};
+	size_t count = *last ? 1 : 0;
 	cudaGraphNode_t node;
 
-	params.func = (void *)iteration_kernel;
+	params.func = (void *)kernel;
 	params.gridDim = params.blockDim = dim3(1);
 	params.kernelParams = arguments;
-	CUDA_CHECK(cudaGraphAddKernelNode(&node, body, nullptr, 0, &params));
+	CUDA_CHECK(cudaGraphAddKernelNode(&node, graph, last, count, &params));
+	*last = node;
 }
 
 static double conditional_iteration_ns(struct orchestra &o)
 {
 	cudaGraphConditionalHandle handle;
-	cudaGraphNode_t last = nullptr;
+	void *arguments[] = {&o.left, &handle};
+	cudaGraphNode_t last = nullptr, none = nullptr;
 	cudaGraphExec_t instance;
-	cudaGraph_t graph;
+	cudaGraph_t graph, body;
 	double ns;
 
 	CUDA_CHECK(cudaGraphCreate(&graph, 0));
-	handle = set_at_launch(graph, 1);
-	add_iteration(add_conditional(graph, &last, handle, cudaGraphCondTypeWhile), o.left,
-		      handle);
+	handle = true_at_launch(graph);
+	body = add_conditional(graph, &last, handle, cudaGraphCondTypeWhile);
+	add_kernel(body, &none, (const void *)iteration_kernel, arguments);
 	instance = instantiate(o, graph);
 	ns = step_ns(o, 10, 500, [&](int iterations) {
 		CUDA_LAUNCH(set_kernel<<<1, 1, 0, o.stream>>>(o.left, iterations));
@@ -253,29 +260,25 @@ static double conditional_iteration_ns(struct orchestra &o)
 	return ns;
 }
 
-static void add_empty(cudaGraph_t body)
-{
-	cudaKernelNodeParams params = {};
-	int nothing = 0;
-	void *arguments[] = {&nothing};
-	cudaGraphNode_t node;
-
-	params.func = (void *)empty_kernel;
-	params.gridDim = params.blockDim = dim3(1);
-	params.kernelParams = arguments;
-	CUDA_CHECK(cudaGraphAddKernelNode(&node, body, nullptr, 0, &params));
-}
-
+/* A kernel that decides, and an IF node behind it, so many times. */
 static cudaGraphExec_t chain_of_ifs(struct orchestra &o, int count, unsigned int value)
 {
 	cudaGraphNode_t last = nullptr;
 	cudaGraphExec_t instance;
 	cudaGraph_t graph;
+	int nothing = 0;
 
 	CUDA_CHECK(cudaGraphCreate(&graph, 0));
-	for (int i = 0; i < count; i++)
-		add_empty(add_conditional(graph, &last, set_at_launch(graph, value),
-					  cudaGraphCondTypeIf));
+	for (int i = 0; i < count; i++) {
+		cudaGraphConditionalHandle handle = true_at_launch(graph);
+		void *decision[] = {&handle, &value}, *empty[] = {&nothing};
+		cudaGraphNode_t none = nullptr;
+		cudaGraph_t body;
+
+		add_kernel(graph, &last, (const void *)decision_kernel, decision);
+		body = add_conditional(graph, &last, handle, cudaGraphCondTypeIf);
+		add_kernel(body, &none, (const void *)empty_kernel, empty);
+	}
 	instance = instantiate(o, graph);
 	CUDA_CHECK(cudaGraphDestroy(graph));
 	return instance;
