@@ -17,6 +17,7 @@
 #include "memory.h"
 #include "lookup.h"
 #include "modules.h"
+#include "pinned.h"
 #include "pool.h"
 #include "process.h"
 #include "stubs.h"
@@ -105,6 +106,7 @@ static struct effect stub_effect(unsigned stub)
 static bool is_always_told(struct effect effect)
 {
 	return effect.kind > FLUSHES || (effect.memory > LEAVES && process_wants(TRY_POOL)) ||
+	       (effect.memory == LOSES && process_wants(TRY_PINNED)) ||
 	       (effect.wait > QUIET && process_wants(TRY_FEWER_WAITS));
 }
 
@@ -128,6 +130,7 @@ void *try_before(unsigned stub)
 	deferred_before(stub, effect.kind);
 	pool_before(effect.memory);
 	waits_before(effect.wait);
+	pinned_before(effect.memory);
 	if (try_targets[stub] == (void *)try_unresolved)
 		return try_resolve(stub);
 	return try_targets[stub];

@@ -3,13 +3,11 @@
  */
 #include "memory.h"
 
-#include "before.h"
 #include "counts.h"
 #include "deferred.h"
 #include "driver.h"
 #include "lookup.h"
 #include "pool.h"
-#include "run_time.h"
 #include "waits.h"
 
 CUresult try_allocate(CUdeviceptr *address, size_t bytes)
@@ -32,25 +30,6 @@ CUresult try_allocate(CUdeviceptr *address, size_t bytes)
 		pool_note(*address, bytes);
 	return result;
 }
-
-/* They wait for the copy. */
-#define COPY_TO_HOST(name, exported, member)                                    \
-	CUresult name(void *to, CUdeviceptr from, size_t bytes)                 \
-	{                                                                       \
-		__typeof__(driver_open()->member) real = driver_open()->member; \
-		CUresult result;                                                \
-                                                                                \
-		if (!real)                                                      \
-			return CUDA_ERROR_NOT_FOUND;                            \
-		FLUSH_BEFORE(exported);                                         \
-		waits_before(TELLS);                                            \
-		result = real(to, from, bytes);                                 \
-		run_time_end();                                                 \
-		return result;                                                  \
-	}
-
-COPY_TO_HOST(try_copy_to_host, "cuMemcpyDtoH_v2", copy_to_host)
-COPY_TO_HOST(try_copy_to_host_ptds, "cuMemcpyDtoH_v2_ptds", copy_to_host_ptds)
 
 /* What was put off may use the memory. */
 static void flush_before(const char *exported)

@@ -8,6 +8,7 @@
 
 #include "counts.h"
 #include "deferred.h"
+#include "pinned.h"
 #include "pool.h"
 #include "run_time.h"
 #include "waits.h"
@@ -61,6 +62,7 @@ static void forked(void)
 	self = getpid();
 	deferred_forked();
 	pool_forked();
+	pinned_forked();
 	waits_forked();
 	run_time_forked();
 }
