@@ -70,9 +70,8 @@ bool copy_worth_note(bool is_to_host, double staged_ns_per_byte, double passed_n
 	was_over = direction->is_over;
 	direction->ratios[direction->samples++ % KEPT] = staged_ns_per_byte / passed_ns_per_byte;
 	direction->copies = 0;
-	direction->between = direction->between ? 2 * direction->between + 1 : BETWEEN;
-	if (direction->between > BETWEEN_MOST)
-		direction->between = BETWEEN_MOST;
+	if (direction->samples >= SAMPLES_LEAST && direction->between < BETWEEN_MOST)
+		direction->between = direction->between ? 2 * direction->between + 1 : BETWEEN;
 	if (direction->samples >= SAMPLES_LEAST &&
 	    median(direction) * 100 > 100 - GAIN_LEAST_PERCENT)
 		direction->is_over = true;

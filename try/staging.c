@@ -310,20 +310,30 @@ static void copy_out(struct staging *staging)
 	}
 }
 
-/* Waits for what the GPU was given: pieces are done in order. */
-static void finish_pieces(struct staging *staging)
+static CUresult wait_for_piece(const struct staging *staging, size_t piece)
 {
-	CUresult result;
+	return driver_open()->event_synchronize(slot_of(staging, piece)->event);
+}
+
+/* Waits for what the GPU was given: pieces are done in order.  How long that took behind the first of them, which comes after what was
+ * in the stream before. */
+static uint64_t finish_pieces(struct staging *staging)
+{
+	CUresult result = CUDA_SUCCESS;
+	uint64_t first_ns;
 
 	if (staging->result != CUDA_SUCCESS) /* there may be no event behind the last one */
 		(void)driver_open()->stream_synchronize(staging->copy->stream);
-	if (!staging->issued)
-		return;
-	result = driver_open()->event_synchronize(slot_of(staging, staging->issued - 1)->event);
+	if (staging->ended < staging->issued)
+		result = wait_for_piece(staging, staging->ended);
+	first_ns = clock_ns();
+	if (result == CUDA_SUCCESS && staging->issued)
+		result = wait_for_piece(staging, staging->issued - 1);
 	if (staging->result == CUDA_SUCCESS)
 		staging->result = result;
 	for (unsigned i = 0; result == CUDA_SUCCESS && i < PIECES; i++)
 		staging->lane->slots[i].is_in_flight = false;
+	return clock_ns() - first_ns;
 }
 
 static size_t bytes_before(const struct staging *staging, size_t piece)
@@ -364,7 +374,7 @@ static struct staged copy_through(struct lane *lane, const struct copy *copy, si
 	copiers_end(&staging.portions);
 	end_ns = clock_ns();
 	if (copy->is_to_host || !copy->is_async || staging.result != CUDA_SUCCESS)
-		finish_pieces(&staging);
+		end_ns += finish_pieces(&staging);
 	return result_of(&staging, end_ns);
 }
 

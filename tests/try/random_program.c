@@ -1,5 +1,5 @@
 /*
- * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|events|alternate|memory|copies|copies-at-once|private]] - a program that calls the driver as chance has it, the same for the same seed.
+ * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|events|alternate|memory|copies|copies-at-once|copies-alike|private]] - a program that calls the driver as chance has it, the same for the same seed.
  *
  * It prints what each call that waits, copies or asks returned, and the hash of all that the driver had done by then
  * (fake/).  Run bare and tried, it must print the same.  Its threads take turns; with at-once they do not, each
@@ -7,7 +7,8 @@
  * loop: STEPS times the same launches and a wait, in one thread; waits: a single launch; reads: and a copy to the host; loads: and an attempt to load a library; events: and an event that is recorded twice; slow: it computes between them;
  * alternate: each goes to another stream than the one before it.
  * private: its kernels and the host have no memory in common until a random step, at which they get some, or the kernels print.
- * copies, and copies-at-once: there are large copies between the host and the GPU as well.
+ * copies, and copies-at-once: there are large copies between the host and the GPU as well; copies-alike: STEPS times the same, and
+ * nothing else.
  * memory: it allocates and frees STEPS times, and launches nothing.
  */
 #define _GNU_SOURCE
@@ -404,6 +405,10 @@ int main(int argc, char **argv)
 	set_up();
 	if (has_copies)
 		allocate_for_copies();
+	if (!strcmp(how, "copies-alike")) {
+		copy_alike();
+		return 0;
+	}
 	if (!strcmp(how, "memory")) {
 		allocate_alone();
 		return 0;

@@ -254,6 +254,7 @@ CUresult cuEventSynchronize(CUevent event)
 	pthread_mutex_lock(&fake_lock);
 	if (fake_is_silent(event) && fake_captures)
 		fake_log_op("capture_disturbed", fake_captures, 0);
+	fake_settle_pieces_behind(event);
 	fake_wait_for_event(event);
 	pthread_mutex_unlock(&fake_lock);
 	return fake_answer();

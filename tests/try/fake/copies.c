@@ -4,6 +4,8 @@
  * From or to a bad address of the host a copy is done as far as it goes, and fails.  What is copied by way of memory that was
  * registered for all contexts, as the tested library does it and the programs do not, is one operation in the hash however many
  * pieces it is made of, with what it leaves to the driver; and its pieces are done as late as can be.
+ * FAKE_DRIVER_STALLS=1: those for the GPU only when something else is.  FAKE_DRIVER_SLOW_COPIES=pieces or whole: each of these, or
+ * of other copies, takes two milliseconds for a megabyte.
  */
 #define _GNU_SOURCE
 #include "fake.h"
@@ -90,8 +92,17 @@ static bool was_asked[EVENTS_MOST];
 /* The operation in the hash that the last pieces belong to; without bytes: there is none. */
 static struct copy operation;
 
+static void take_time(const struct copy *copy, const char *of)
+{
+	const char *slow = getenv("FAKE_DRIVER_SLOW_COPIES");
+
+	if (slow && !strcmp(slow, of))
+		usleep((unsigned)(copy->bytes / 500));
+}
+
 static void move_bytes(const struct copy *copy)
 {
+	take_time(copy, "pieces");
 	if (copy->is_to_host)
 		memcpy(copy->host, (const void *)copy->device, copy->bytes);
 	else
@@ -109,10 +120,23 @@ void fake_settle_pieces(void)
 	settle_until(pieces_given);
 }
 
+void fake_settle_pieces_behind(CUevent event)
+{
+	settle_until(fake_is_silent(event) ? pieces_before[(size_t)event % EVENTS_MOST]
+					   : pieces_given);
+}
+
 void fake_note_pieces(CUevent event)
 {
 	pieces_before[(size_t)event % EVENTS_MOST] = pieces_given;
 	was_asked[(size_t)event % EVENTS_MOST] = false;
+}
+
+/* FAKE_DRIVER_STALLS=1: pieces for the GPU are not done before anything else is. */
+static bool is_stalled(unsigned long piece)
+{
+	return getenv("FAKE_DRIVER_STALLS") && piece > pieces_done &&
+	       !pieces[(piece - 1) % PIECES_MOST].is_to_host;
 }
 
 /* The first time that it is asked they are not done. */
@@ -123,6 +147,8 @@ bool fake_settle_pieces_before(CUevent event)
 
 	if (!fake_is_silent(event) || !pieces_before[i])
 		return true;
+	if (is_stalled(pieces_before[i]))
+		return false;
 	was_asked[i] = true;
 	if (is_first && pieces_before[i] > pieces_done)
 		return false;
@@ -204,6 +230,7 @@ static CUresult copy_now(const struct copy *copy)
 	CUresult result;
 
 	fake_settle_pieces();
+	take_time(copy, "whole");
 	result = log_copy(copy, false);
 	fake_end_operation();
 	if (result == CUDA_SUCCESS && !move_pages(copy))

@@ -114,6 +114,7 @@ bool fake_event_is_done(CUevent event);
  * before anything else is, or when it asks for the event behind them. */
 void fake_settle_pieces(void);
 void fake_note_pieces(CUevent event);
+void fake_settle_pieces_behind(CUevent event);
 bool fake_settle_pieces_before(CUevent event); /* false: it is told that they are not done */
 void fake_end_operation(void);		       /* pieces that follow belong to another copy */
 bool fake_is_registered(CUdeviceptr address);

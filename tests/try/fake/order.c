@@ -225,7 +225,6 @@ void fake_stream_waits(int stream, CUevent event)
 
 void fake_wait_for_event(CUevent event)
 {
-	fake_settle_pieces();
 	if (!fake_has_order())
 		return;
 	join(&host, clock_of(event));

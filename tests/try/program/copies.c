@@ -253,3 +253,13 @@ unsigned long sum_of_copies(unsigned number)
 {
 	return places[number].sum;
 }
+
+/* Copies of four megabytes, there and back. */
+void copy_alike(void)
+{
+	places[0].bytes = 4 << 20;
+	for (unsigned i = 0; i < steps_left; i++) {
+		must(p_cuMemcpyHtoD(places[0].gpu, places[0].host, places[0].bytes), "there");
+		must(p_cuMemcpyDtoH(places[0].host, places[0].gpu, places[0].bytes), "back");
+	}
+}
