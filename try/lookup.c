@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "checksums.h"
 #include "counts.h"
 #include "deferred.h"
 #include "driver.h"
@@ -106,7 +107,7 @@ static struct effect stub_effect(unsigned stub)
 static bool is_always_told(struct effect effect)
 {
 	return effect.kind > FLUSHES || (effect.memory > LEAVES && process_wants(TRY_POOL)) ||
-	       (effect.memory == LOSES && process_wants(TRY_PINNED)) ||
+	       (effect.memory == LOSES && (process_wants(TRY_PINNED) || checksums_are_wanted())) ||
 	       (effect.wait > QUIET && process_wants(TRY_FEWER_WAITS));
 }
 
@@ -128,6 +129,7 @@ void *try_before(unsigned stub)
 	struct effect effect = stub_effect(stub);
 
 	deferred_before(stub, effect.kind);
+	checksums_before(effect.memory);
 	pool_before(effect.memory);
 	waits_before(effect.wait);
 	pinned_before(effect.memory);

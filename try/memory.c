@@ -3,6 +3,7 @@
  */
 #include "memory.h"
 
+#include "checksums.h"
 #include "counts.h"
 #include "deferred.h"
 #include "driver.h"
@@ -10,14 +11,12 @@
 #include "pool.h"
 #include "waits.h"
 
-CUresult try_allocate(CUdeviceptr *address, size_t bytes)
+/* From what is kept, else by the driver. */
+static CUresult allocate(CUdeviceptr *address, size_t bytes)
 {
 	const struct driver *driver = driver_open();
 	CUresult result;
 
-	if (!driver->allocate)
-		return CUDA_ERROR_NOT_FOUND;
-	waits_before(TELLS);
 	if (!pool_is_wanted())
 		return driver->allocate(address, bytes);
 	counts_add(TRY_ALLOCATIONS_SEEN, 1);
@@ -28,6 +27,19 @@ CUresult try_allocate(CUdeviceptr *address, size_t bytes)
 		result = driver->allocate(address, bytes);
 	if (result == CUDA_SUCCESS)
 		pool_note(*address, bytes);
+	return result;
+}
+
+CUresult try_allocate(CUdeviceptr *address, size_t bytes)
+{
+	CUresult result;
+
+	if (!driver_open()->allocate)
+		return CUDA_ERROR_NOT_FOUND;
+	waits_before(TELLS);
+	result = allocate(address, bytes);
+	if (result == CUDA_SUCCESS)
+		checksums_note(*address, bytes);
 	return result;
 }
 
@@ -46,6 +58,7 @@ CUresult try_free(CUdeviceptr address)
 		return CUDA_ERROR_NOT_FOUND;
 	flush_before("cuMemFree_v2");
 	waits_before(TELLS);
+	checksums_before_free(address);
 	if (pool_is_wanted() && address && pool_keep(address, &result))
 		return result;
 	return driver->free(address);
@@ -58,6 +71,7 @@ static CUresult free_async(const char *exported, __typeof__(cuMemFreeAsync) *rea
 		return CUDA_ERROR_NOT_FOUND;
 	flush_before(exported);
 	waits_before(GIVES);
+	checksums_before_free_in_stream(address);
 	if (pool_is_wanted() && !pool_drop(address))
 		return CUDA_ERROR_INVALID_VALUE;
 	return real(address, stream);

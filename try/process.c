@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "checksums.h"
 #include "counts.h"
 #include "deferred.h"
 #include "pinned.h"
@@ -38,8 +39,10 @@ __attribute__((constructor)) static void read_strategies(void)
 				is_wanted[i] = is_any_wanted = true;
 	is_any_wanted |= watch && *watch;
 	is_stubborn = always && *always;
-	if (is_any_wanted)
-		counts_open(getenv("ROOFLINE_TRY_OUTPUT"));
+	if (!is_any_wanted)
+		return;
+	counts_open(getenv("ROOFLINE_TRY_OUTPUT"));
+	checksums_open(getenv("ROOFLINE_TRY_MEMORY"));
 }
 
 bool process_is_wanted(void)
@@ -63,6 +66,7 @@ static void forked(void)
 	deferred_forked();
 	pool_forked();
 	pinned_forked();
+	checksums_forked();
 	waits_forked();
 	run_time_forked();
 }
@@ -86,5 +90,6 @@ void process_end(void)
 		return;
 	deferred_end();
 	waits_end();
+	checksums_end();
 	counts_write();
 }

@@ -15,14 +15,16 @@
 #define TRY_LIBRARY "librooflinetry.so"
 
 /* VARIABLE(constant, name, meaning) */
-#define TRY_VARIABLES(VARIABLE)                                                \
-	VARIABLE(TRY_ENV_STRATEGIES, "ROOFLINE_TRY",                           \
-		 "strategies, by commas: graph,pool,fewer-waits,pinned")       \
-	VARIABLE(TRY_ENV_ALWAYS, "ROOFLINE_TRY_ALWAYS",                        \
-		 "1: it does not step aside where it does not pay, for tests") \
-	VARIABLE(TRY_ENV_WATCH, "ROOFLINE_TRY_WATCH",                          \
-		 "1: without a strategy, it takes the time of the run alone")  \
-	VARIABLE(TRY_ENV_OUTPUT, "ROOFLINE_TRY_OUTPUT",                        \
+#define TRY_VARIABLES(VARIABLE)                                                            \
+	VARIABLE(TRY_ENV_STRATEGIES, "ROOFLINE_TRY",                                       \
+		 "strategies, by commas: graph,pool,fewer-waits,pinned")                   \
+	VARIABLE(TRY_ENV_ALWAYS, "ROOFLINE_TRY_ALWAYS",                                    \
+		 "1: it does not step aside where it does not pay, for tests")             \
+	VARIABLE(TRY_ENV_WATCH, "ROOFLINE_TRY_WATCH",                                      \
+		 "1: without a strategy, it takes the time of the run alone")              \
+	VARIABLE(TRY_ENV_MEMORY, "ROOFLINE_TRY_MEMORY",                                    \
+		 "hashes of the GPU's memory go into this file, a dot and the process id") \
+	VARIABLE(TRY_ENV_OUTPUT, "ROOFLINE_TRY_OUTPUT",                                    \
 		 "each process writes what was reached into this file, a dot and its id")
 
 #define TRY_CONSTANT(constant, name, meaning) constant,

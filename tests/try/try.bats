@@ -137,6 +137,33 @@ count() {
 	[ "$(count passed:stepped_aside)" -eq 67 ]
 }
 
+# checked SEED STRATEGIES [MODE]: what its memory contained, without a strategy where there is none
+checked() {
+	ROOFLINE_TRY=$2 ROOFLINE_TRY_WATCH=${2:-1} ROOFLINE_TRY_ALWAYS=1 ROOFLINE_TRY_MEMORY=memory LD_PRELOAD=$BUILD/lib/librooflinetry.so \
+		"$tools/random_program" "$1" 20 "${@:3}" >checked.out 2>&1 || true
+	cat memory.*
+	rm memory.*
+}
+
+@test "what memory of the GPU contained is listed, and is the same with every strategy" {
+	for seed in ${SEEDS:-1 4 8}; do
+		checked "$seed" "" >bare.memory
+		[ "$(wc -l <bare.memory)" -gt 15 ]
+		grep -q '^allocation [0-9]*, [0-9]* bytes, when it was freed: [0-9a-f]*$' bare.memory
+		grep -q '^allocation 1, 4096 bytes, at the end: [0-9a-f]*$' bare.memory
+		for strategies in graph pool graph,pool,fewer-waits,pinned; do
+			checked "$seed" "$strategies" >tried.memory
+			cmp bare.memory tried.memory
+		done
+	done
+	checked 3 "" copies >bare.memory
+	grep -q '18878464 bytes, at the end' bare.memory # 18 MiB and a page
+	checked 3 graph,pinned copies >tried.memory
+	cmp bare.memory tried.memory
+	checked 2 "" copies >bare.memory
+	! cmp -s bare.memory tried.memory
+}
+
 @test "the time from the first launch to the last wait is taken, without a strategy as well, which changes nothing then" {
 	"$tools/random_program" 5 40 >bare.out || true # its own exit code
 	ROOFLINE_TRY_WATCH=1 ROOFLINE_TRY_OUTPUT=$PWD/counts LD_PRELOAD=$BUILD/lib/librooflinetry.so \
