@@ -1,12 +1,12 @@
 /*
- * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|events|alternate|memory|copies|copies-at-once|copies-alike|private]] - a program that calls the driver as chance has it, the same for the same seed.
+ * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|events|alternate|memory|copies|copies-at-once|copies-alike|private|private-copies]] - a program that calls the driver as chance has it, the same for the same seed.
  *
  * It prints what each call that waits, copies or asks returned, and the hash of all that the driver had done by then
  * (fake/).  Run bare and tried, it must print the same.  Its threads take turns; with at-once they do not, each
  * has a stream and buffers of its own, and what is printed is what these contain.
  * loop: STEPS times the same launches and a wait, in one thread; waits: a single launch; reads: and a copy to the host; loads: and an attempt to load a library; events: and an event that is recorded twice; slow: it computes between them;
  * alternate: each goes to another stream than the one before it.
- * private: its kernels and the host have no memory in common until a random step, at which they get some, or the kernels print.
+ * private: its kernels and the host have no memory in common until a random step, at which they get some, or the kernels print; private-copies: with large copies.
  * copies, and copies-at-once: there are large copies between the host and the GPU as well; copies-alike: STEPS times the same, and
  * nothing else.
  * memory: it allocates and frees STEPS times, and launches nothing.
@@ -397,9 +397,9 @@ int main(int argc, char **argv)
 	chance = seed * 7919u + 1;
 	steps_left = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 60;
 	has_turns = !is_at_once;
-	has_copies = !strncmp(how, "copies", strlen("copies"));
-	is_private = *how && strcmp(how, "memory") != 0 && !has_copies;
-	is_loop = is_private && !is_at_once && strcmp(how, "private") != 0;
+	is_private = *how && strcmp(how, "memory") != 0 && strncmp(how, "copies", 6) != 0;
+	has_copies = strstr(how, "copies") != NULL;
+	is_loop = is_private && !is_at_once && strncmp(how, "private", 7) != 0;
 	rare_from = steps_left * (1 + seed % 4) / 5;
 	find_functions(seed % 3, seed % 4 == 3);
 	set_up();

@@ -95,7 +95,10 @@ count() {
 	export FAKE_DRIVER_ORDER=loose strategies=graph,pool,fewer-waits,pinned
 	for seed in ${SEEDS:-3 6 7}; do both "$seed" copies; done
 	[ "$(count frees_kept)" -gt 0 ]
-	for seed in ${SEEDS:-1 2}; do both "$seed" private; done
+	rm counts.*
+	for seed in ${SEEDS:-1 2 4}; do both "$seed" private-copies; done
+	[ "$(count waits_left_out)" -gt 5 ]
+	[ "$(count copies_staged)" -gt 20 ]
 }
 
 @test "threads that copy at once get what they copied, also where it compares and steps aside by itself" {
