@@ -38,11 +38,11 @@ median() {
 	sort -g | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
 }
 
-# take_times WORKLOAD VARIANT: five runs of each side, into $bare_us and $tried_us
+# take_times WORKLOAD VARIANT: three runs of each side, into $bare_us and $tried_us
 take_times() {
 	local round name=$1.$2
 	rm -f "$scratch"/us.*
-	for round in 1 2 3 4 5; do
+	for round in 1 2 3; do
 		timeout 20 "$folder/$1" "$2" --repeats 5 >"$scratch/$name.bare" 2>/dev/null
 		variant_us "$scratch/$name.bare" "$2" >>"$scratch/us.bare"
 		tried pinned "$name.$round" timeout 20 "$folder/$1" "$2" --repeats 5 >"$scratch/$name.tried" 2>"$scratch/$name.err"
@@ -74,7 +74,7 @@ printf '# %-34s %9s %9s %6s %8s %8s %6s %s\n' "workload and variant" bare_us tri
 for variant in naive pinned streamed streamed_pageable; do
 	take_times copy_overlap $variant
 	bare_of[$variant]=$bare_us tried_of[$variant]=$tried_us
-	run=copy_overlap.$variant.5
+	run=copy_overlap.$variant.3
 	printf '# %-34s %9s %9s %6s %8s %8s %6s %s\n' "copy_overlap $variant" "$bare_us" "$tried_us" \
 		"$(awk -v bare="$bare_us" -v with="$tried_us" 'BEGIN { if (with > 0) printf "%.2fx", bare / with }')" \
 		"$(count "$run" copies_seen)" "$(count "$run" copies_staged)" "$(count "$run" stepped_aside)" "$(reasons "$run")"

@@ -306,9 +306,8 @@ static void run_refused()
 
 	CUDA_CHECK(cudaMalloc(&gpu, bytes));
 	CUDA_CHECK(cudaStreamCreate(&stream));
-	for (int i = 0; i < forms; i++)
-		printf("beyond %d %d\n",
-		       copy(there[i], (CUdeviceptr)gpu, host, 2 * bytes + (1ull << 40), stream),
+	for (int i = 0; i < 4; i++) /* the others take an address that is unknown for the host's */
+		printf("beyond %d %d\n", copy(there[i], (CUdeviceptr)gpu, host, 2 * bytes, stream),
 		       copy(back[i], (CUdeviceptr)gpu + (1ull << 46), host, bytes, stream));
 	(void)cudaGetLastError();
 	printf("whole %d\n", is_right(there[2], back[2], gpu, host, bytes, stream, 1));
