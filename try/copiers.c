@@ -10,12 +10,12 @@
 #include "clock.h"
 
 enum {
-	/* Eight threads, with the one that calls, copy 60 to 80 GB/s, which is more than a link takes. */
+	/* With the one that calls eight, which together copy more than a link takes. */
 	THREADS_MOST = 7,
 	JOBS_MOST = 16, /* copies at the same time */
-	AWAKE_NS =
-		200000, /* without anything to do, before a thread sleeps: waking it takes 50 us */
-	LOOKS = 64	/* between two looks at the clock */
+	/* Without anything to do, before a thread sleeps: longer than from one copy of a loop to the next. */
+	AWAKE_NS = 200000,
+	LOOKS = 64 /* between two looks at the clock */
 };
 
 /* What is copied now.  A thread that looks at it says so first, so that who removes it can wait for that. */

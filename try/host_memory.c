@@ -1,8 +1,8 @@
 /*
  * host_memory.c - copies memory of the program, and says so where that cannot be read or written.
  *
- * The kernel is asked to make the pages readable or writable, as touching them would (MADV_POPULATE, Linux 5.14), and copies
- * nothing: that is as fast as memcpy, within a tenth.  Where it cannot be asked the kernel copies (process_vm_readv).
+ * The kernel is asked to make the pages readable or writable, as touching them would (MADV_POPULATE, Linux 5.14).  That takes about
+ * as long as copying them, which is why several threads share it.  Where it cannot be asked the kernel copies (process_vm_readv).
  */
 #define _GNU_SOURCE
 #include "host_memory.h"
