@@ -71,8 +71,8 @@
 	FUNCTION("cuMemHostGetDevicePointer_v2", ASKS, LEAVES, QUIET)                 \
 	FUNCTION("cuMemHostGetFlags", ASKS, LEAVES, QUIET)                            \
 	FUNCTION("cuMemHostRegister", FLUSHES, LEAVES, EXPOSES)                       \
-	FUNCTION("cuMemHostRegister_v2", FLUSHES, LEAVES, EXPOSES)                    \
-	FUNCTION("cuMemHostUnregister", FLUSHES, LEAVES, SHOWS)                       \
+	FUNCTION("cuMemHostRegister_v2", HANDLED, LEAVES, EXPOSES)                    \
+	FUNCTION("cuMemHostUnregister", HANDLED, LEAVES, SHOWS)                       \
 	FUNCTION("cuMemImportFromShareableHandle", FLUSHES, LEAVES, EXPOSES)          \
 	FUNCTION("cuMemMap", FLUSHES, LEAVES, EXPOSES)                                \
 	FUNCTION("cuMemMapArrayAsync", FLUSHES, LEAVES, SHOWS)                        \

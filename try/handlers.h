@@ -32,6 +32,8 @@
 	HANDLER("cuMemAlloc", 3020, "cuMemAlloc_v2", try_allocate)                                 \
 	HANDLER("cuMemFree", 3020, "cuMemFree_v2", try_free)                                       \
 	STREAM_HANDLER("cuMemFreeAsync", 11020, "cuMemFreeAsync", try_free_async)                  \
+	HANDLER("cuMemHostRegister", 6050, "cuMemHostRegister_v2", try_host_register)              \
+	HANDLER("cuMemHostUnregister", 4000, "cuMemHostUnregister", try_host_unregister)           \
 	HANDLER("cuPointerGetAttribute", 4000, "cuPointerGetAttribute", try_pointer_attribute)     \
 	HANDLER("cuPointerGetAttributes", 7000, "cuPointerGetAttributes", try_pointer_attributes)  \
 	HANDLER("cuMemGetAddressRange", 3020, "cuMemGetAddressRange_v2", try_address_range)        \

@@ -21,6 +21,7 @@
 #include "pinned.h"
 #include "pool.h"
 #include "process.h"
+#include "registered.h"
 #include "stubs.h"
 #include "synchronize.h"
 #include "waits.h"

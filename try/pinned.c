@@ -15,6 +15,7 @@
 #include "pool.h"
 #include "process.h"
 #include "ranges.h"
+#include "registered.h"
 #include "run_time.h"
 #include "staging.h"
 #include "waits.h"
@@ -53,7 +54,8 @@ static bool is_plain_stream(CUstream stream)
 static enum try_reason why_not_memory(const struct copy *copy)
 {
 	pool_return_at((CUdeviceptr)(uintptr_t)copy->host);
-	if (!ranges_is_pageable(copy->host, copy->bytes))
+	if (!ranges_is_pageable(copy->host, copy->bytes) ||
+	    registered_has_any(copy->host, copy->bytes))
 		return TRY_KNOWN_MEMORY;
 	if (!ranges_is_on_gpu(copy->device, copy->bytes))
 		return TRY_MEMORY_RANGE;

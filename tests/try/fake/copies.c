@@ -1,7 +1,7 @@
 /*
  * copies.c - copies between the host and the GPU, and memory of the host that is registered.
  *
- * From or to a bad address of the host a copy is done as far as it goes, and fails.  What is copied by way of memory that was
+ * It refuses to copy memory of which a part is registered.  From or to a bad address of the host a copy is done as far as it goes, and fails.  What is copied by way of memory that was
  * registered for all contexts, as the tested library does it and the programs do not, is one operation in the hash however many
  * pieces it is made of, with what it leaves to the driver; and its pieces are done as late as can be.
  * FAKE_DRIVER_STALLS=1: those for the GPU only when something else is.  FAKE_DRIVER_SLOW_COPIES=pieces or whole: each of these, or
@@ -240,6 +240,21 @@ static CUresult copy_now(const struct copy *copy)
 	return result;
 }
 
+/* A part of it is registered, and another one is not. */
+static bool is_mixed(const struct copy *copy)
+{
+	const unsigned char *start = copy->host, *end = start + copy->bytes;
+
+	for (int i = 0; i < REGISTERED_MOST; i++) {
+		const struct registered *one = &registered[i];
+
+		if (one->address && one->address < end && start < one->address + one->bytes &&
+		    (one->address > start || one->address + one->bytes < end))
+			return true;
+	}
+	return false;
+}
+
 static CUresult copy_locked(const struct copy *copy)
 {
 	const struct registered *pinned = registered_at(copy->host);
@@ -250,7 +265,7 @@ static CUresult copy_locked(const struct copy *copy)
 		return fake_current()->error;
 	if (fake_stream_of(copy->stream)->captured)
 		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-	if (!fake_is_allocated(copy->device, copy->bytes))
+	if (!fake_is_allocated(copy->device, copy->bytes) || is_mixed(copy))
 		return CUDA_ERROR_INVALID_VALUE;
 	return pinned && pinned->is_of_library && copy->is_async ? give_piece(copy)
 								 : copy_now(copy);
