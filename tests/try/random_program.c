@@ -165,7 +165,7 @@ static void make_child(void)
 	fflush(stdout);
 	child = fork();
 	if (child == 0)
-		_exit(3);
+		_exit(has_copies ? (int)copy_in_child() : 3);
 	waitpid(child, &status, 0);
 	printf("child %d\n", WEXITSTATUS(status));
 }

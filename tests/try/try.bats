@@ -89,7 +89,7 @@ count() {
 		for seed in ${SEEDS:-1 2 5 9 10}; do both "$seed" copies; done
 	done
 	[ "$(count copies_staged)" -gt 100 ]
-	for reason in small_copy known_memory memory_range bad_address capture; do
+	for reason in small_copy known_memory memory_range bad_address capture forked; do
 		[ "$(count "passed:$reason")" -gt 0 ]
 	done
 	export FAKE_DRIVER_ORDER=loose strategies=graph,pool,fewer-waits,pinned
