@@ -30,7 +30,8 @@ struct allocation {
 	size_t bytes;
 	CUcontext context;
 	enum state state;
-	bool is_seen; /* while it is live: hashed before a context went */
+	bool is_seen;	  /* while it is live: hashed before a context went */
+	bool is_doubtful; /* that may have been its own, so that nobody else may name it */
 	uint64_t hash;
 	const char *when, *why_not;
 	unsigned next; /* one more than the index of another one with the same place */
@@ -133,19 +134,31 @@ static CUresult hash_parts(const struct allocation *allocation, uint64_t *hash)
 	return result;
 }
 
-/* In its context, whichever is the current one.  The caller has seen to it that nothing is captured. */
-static bool hash(struct allocation *allocation, const char *when)
+/* Makes its context the current one, until leave_context().  The caller has seen to it that nothing is captured. */
+static bool enter_context(const struct allocation *allocation)
 {
 	const struct driver *driver = driver_open();
-	CUresult result = driver->push_current(allocation->context);
+	CUcontext current = NULL;
+
+	if (allocation->is_doubtful &&
+	    (driver->get_current(&current) != CUDA_SUCCESS || current != allocation->context))
+		return false;
+	return driver->push_current(allocation->context) == CUDA_SUCCESS;
+}
+
+static void leave_context(void)
+{
 	CUcontext popped;
+
+	driver_open()->pop_current(&popped);
+}
+
+/* In its context. */
+static bool hash(struct allocation *allocation, const char *when)
+{
 	uint64_t found = 0;
 
-	if (result != CUDA_SUCCESS)
-		return false;
-	result = hash_parts(allocation, &found);
-	driver->pop_current(&popped);
-	if (result != CUDA_SUCCESS)
+	if (hash_parts(allocation, &found) != CUDA_SUCCESS)
 		return false;
 	allocation->hash = found;
 	allocation->when = when;
@@ -155,9 +168,19 @@ static bool hash(struct allocation *allocation, const char *when)
 
 static void hash_for_good(struct allocation *allocation, const char *when)
 {
-	if (deferred_count_captures())
+	bool is_hashed;
+
+	if (deferred_count_captures()) {
 		end_as_unknown(allocation, "a stream was captured");
-	else if (hash(allocation, when))
+		return;
+	}
+	if (!enter_context(allocation)) {
+		end_as_unknown(allocation, "its context is another one");
+		return;
+	}
+	is_hashed = hash(allocation, when);
+	leave_context();
+	if (is_hashed)
 		allocation->state = HASHED;
 	else
 		end_as_unknown(allocation, "it could not be read");
@@ -247,20 +270,18 @@ static bool is_gpu_done(void)
 	return state == CUDA_SUCCESS;
 }
 
-/* All that are live.  They stay so, as the context that goes may be another one's. */
+/* All that are live. */
 static void hash_live(const char *when)
 {
-	CUcontext popped;
-
 	for (unsigned i = 0; i < count; i++) {
 		struct allocation *allocation = &allocations[i];
 
 		if (allocation->state != LIVE || deferred_count_captures() ||
-		    driver_open()->push_current(allocation->context) != CUDA_SUCCESS)
+		    !enter_context(allocation))
 			continue;
 		if (is_gpu_done())
 			(void)hash(allocation, when);
-		driver_open()->pop_current(&popped);
+		leave_context();
 	}
 }
 
@@ -269,7 +290,9 @@ void checksums_before(enum function_memory memory)
 	if (memory != LOSES || !checksums_are_wanted() || is_inside)
 		return;
 	enter();
-	hash_live("before its context went");
+	hash_live("before a context went");
+	for (unsigned i = 0; i < count; i++)
+		allocations[i].is_doubtful = true; /* which context goes is not known here */
 	leave();
 }
 

@@ -412,7 +412,7 @@ void staging_forget(void)
 {
 	pthread_mutex_lock(&lock);
 	for (unsigned i = 0; i < LANES_MOST; i++)
-		if (lanes[i].memory && !lanes[i].is_taken) {
+		if (lanes[i].context && !lanes[i].is_taken) {
 			forget_lane(&lanes[i]);
 			lanes[i].context = NULL;
 		}

@@ -154,12 +154,15 @@ checked() {
 		[ "$(wc -l <bare.memory)" -gt 15 ]
 		grep -q '^allocation [0-9]*, [0-9]* bytes, when it was freed: [0-9a-f]*$' bare.memory
 		grep -q '^allocation 1, 4096 bytes, at the end: [0-9a-f]*$' bare.memory
+		grep -q 'not known: a stream was captured$' bare.memory
 		for strategies in graph pool graph,pool,fewer-waits,pinned; do
 			checked "$seed" "$strategies" >tried.memory
 			cmp bare.memory tried.memory
 		done
 	done
 	checked 3 "" copies >bare.memory
+	grep -q ' bytes, before a context went: [0-9a-f]*$' bare.memory
+	grep -q 'not known: it was freed in the order of a stream$' bare.memory
 	grep -q '18878464 bytes, at the end' bare.memory # 18 MiB and a page
 	checked 3 graph,pinned copies >tried.memory
 	cmp bare.memory tried.memory
