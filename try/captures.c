@@ -4,6 +4,7 @@
 #include "deferred.h"
 #include "driver.h"
 #include "launches.h"
+#include "pinned.h"
 #include "pool.h"
 #include "waits.h"
 
@@ -14,6 +15,7 @@
                                                                         \
 	deferred_begin_capture();                                       \
 	pool_begin_capture();                                           \
+	pinned_begin_capture();                                         \
 	waits_before(SHOWS);                                            \
 	result = real ? real(__VA_ARGS__) : CUDA_ERROR_NOT_FOUND;       \
 	if (result != CUDA_SUCCESS)                                     \

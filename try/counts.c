@@ -13,7 +13,7 @@
 
 static unsigned long counts[TRY_COUNT_COUNT], passed[TRY_REASON_COUNT], flushes[STUBS_COUNT];
 static char output[PATH_MAX];
-static bool is_child; /* of a fork: it writes only if it launched anything */
+static bool is_child; /* of a fork: it writes only if it launched or copied anything */
 
 static const char *const count_names[] = {
 #define COUNT_NAME(constant, name, meaning) name,
@@ -81,7 +81,8 @@ void counts_write(void)
 	char path[PATH_MAX + 32], written[PATH_MAX + 64];
 	int file;
 
-	if (!output[0] || (is_child && !counts[TRY_LAUNCHES_SEEN] && !counts[TRY_RUN_NS]))
+	if (!output[0] || (is_child && !counts[TRY_LAUNCHES_SEEN] && !counts[TRY_COPIES_SEEN] &&
+			   !counts[TRY_RUN_NS]))
 		return;
 	snprintf(path, sizeof(path), "%s.%d", output, (int)getpid());
 	snprintf(written, sizeof(written), "%s.part.%d", path, (int)gettid());

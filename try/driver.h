@@ -41,6 +41,7 @@
 	CALL(stream_synchronize_ptsz, cuStreamSynchronize, "cuStreamSynchronize_ptsz")             \
 	CALL(stream_destroy, cuStreamDestroy, "cuStreamDestroy_v2")                                \
 	CALL(event_create, cuEventCreate, "cuEventCreate")                                         \
+	CALL(event_destroy, cuEventDestroy, "cuEventDestroy_v2")                                   \
 	CALL(event_record, cuEventRecord, "cuEventRecord")                                         \
 	CALL(event_record_ptsz, cuEventRecord, "cuEventRecord_ptsz")                               \
 	CALL(event_record_with, cuEventRecordWithFlags, "cuEventRecordWithFlags")                  \
@@ -68,7 +69,19 @@
 	CALL(set_16_ptsz, cuMemsetD16Async, "cuMemsetD16Async_ptsz")                               \
 	CALL(set_32, cuMemsetD32Async, "cuMemsetD32Async")                                         \
 	CALL(set_32_ptsz, cuMemsetD32Async, "cuMemsetD32Async_ptsz")                               \
+	CALL(copy_from_host, cuMemcpyHtoD, "cuMemcpyHtoD_v2")                                      \
+	CALL(copy_from_host_ptds, cuMemcpyHtoD, "cuMemcpyHtoD_v2_ptds")                            \
+	CALL(copy_from_host_async, cuMemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2")                      \
+	CALL(copy_from_host_async_ptsz, cuMemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2_ptsz")            \
 	CALL(copy_to_host, cuMemcpyDtoH, "cuMemcpyDtoH_v2")                                        \
+	CALL(copy_to_host_async, cuMemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2")                        \
+	CALL(copy_to_host_async_ptsz, cuMemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2_ptsz")              \
+	CALL(copy_any, cuMemcpy, "cuMemcpy")                                                       \
+	CALL(copy_any_ptds, cuMemcpy, "cuMemcpy_ptds")                                             \
+	CALL(copy_any_async, cuMemcpyAsync, "cuMemcpyAsync")                                       \
+	CALL(copy_any_async_ptsz, cuMemcpyAsync, "cuMemcpyAsync_ptsz")                             \
+	CALL(host_register, cuMemHostRegister, "cuMemHostRegister_v2")                             \
+	CALL(host_unregister, cuMemHostUnregister, "cuMemHostUnregister")                          \
 	CALL(copy_to_host_ptds, cuMemcpyDtoH, "cuMemcpyDtoH_v2_ptds")                              \
 	CALL(copy, cuMemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2")                                      \
 	CALL(copy_ptsz, cuMemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2_ptsz")                            \

@@ -71,8 +71,8 @@
 	FUNCTION("cuMemHostGetDevicePointer_v2", ASKS, LEAVES, QUIET)                 \
 	FUNCTION("cuMemHostGetFlags", ASKS, LEAVES, QUIET)                            \
 	FUNCTION("cuMemHostRegister", FLUSHES, LEAVES, EXPOSES)                       \
-	FUNCTION("cuMemHostRegister_v2", FLUSHES, LEAVES, EXPOSES)                    \
-	FUNCTION("cuMemHostUnregister", FLUSHES, LEAVES, SHOWS)                       \
+	FUNCTION("cuMemHostRegister_v2", HANDLED, LEAVES, EXPOSES)                    \
+	FUNCTION("cuMemHostUnregister", HANDLED, LEAVES, SHOWS)                       \
 	FUNCTION("cuMemImportFromShareableHandle", FLUSHES, LEAVES, EXPOSES)          \
 	FUNCTION("cuMemMap", FLUSHES, LEAVES, EXPOSES)                                \
 	FUNCTION("cuMemMapArrayAsync", FLUSHES, LEAVES, SHOWS)                        \
@@ -101,7 +101,7 @@
 	FUNCTION("cuMemSetAccess", FLUSHES, LEAVES, EXPOSES)                          \
 	FUNCTION("cuMemSetMemPool", FLUSHES, LEAVES, EXPOSES)                         \
 	FUNCTION("cuMemUnmap", FLUSHES, LEAVES, SHOWS)                                \
-	FUNCTION("cuMemcpy", FLUSHES, LEAVES, GIVES)                                  \
+	FUNCTION("cuMemcpy", HANDLED, LEAVES, GIVES)                                  \
 	FUNCTION("cuMemcpy2D", FLUSHES, LEAVES, GIVES)                                \
 	FUNCTION("cuMemcpy2DAsync", FLUSHES, LEAVES, GIVES)                           \
 	FUNCTION("cuMemcpy2DAsync_v2", FLUSHES, LEAVES, GIVES)                        \
@@ -125,8 +125,8 @@
 	FUNCTION("cuMemcpy3DPeer_ptds", FLUSHES, LEAVES, EXPOSES)                     \
 	FUNCTION("cuMemcpy3D_v2", FLUSHES, LEAVES, GIVES)                             \
 	FUNCTION("cuMemcpy3D_v2_ptds", FLUSHES, LEAVES, GIVES)                        \
-	FUNCTION("cuMemcpyAsync", FLUSHES, LEAVES, GIVES)                             \
-	FUNCTION("cuMemcpyAsync_ptsz", FLUSHES, LEAVES, GIVES)                        \
+	FUNCTION("cuMemcpyAsync", HANDLED, LEAVES, GIVES)                             \
+	FUNCTION("cuMemcpyAsync_ptsz", HANDLED, LEAVES, GIVES)                        \
 	FUNCTION("cuMemcpyAtoA", FLUSHES, LEAVES, GIVES)                              \
 	FUNCTION("cuMemcpyAtoA_v2", FLUSHES, LEAVES, GIVES)                           \
 	FUNCTION("cuMemcpyAtoA_v2_ptds", FLUSHES, LEAVES, GIVES)                      \
@@ -154,8 +154,8 @@
 	FUNCTION("cuMemcpyDtoD_v2_ptds", FLUSHES, LEAVES, GIVES)                      \
 	FUNCTION("cuMemcpyDtoH", FLUSHES, LEAVES, TELLS)                              \
 	FUNCTION("cuMemcpyDtoHAsync", FLUSHES, LEAVES, GIVES)                         \
-	FUNCTION("cuMemcpyDtoHAsync_v2", FLUSHES, LEAVES, GIVES)                      \
-	FUNCTION("cuMemcpyDtoHAsync_v2_ptsz", FLUSHES, LEAVES, GIVES)                 \
+	FUNCTION("cuMemcpyDtoHAsync_v2", HANDLED, LEAVES, GIVES)                      \
+	FUNCTION("cuMemcpyDtoHAsync_v2_ptsz", HANDLED, LEAVES, GIVES)                 \
 	FUNCTION("cuMemcpyDtoH_v2", HANDLED, LEAVES, TELLS)                           \
 	FUNCTION("cuMemcpyDtoH_v2_ptds", HANDLED, LEAVES, TELLS)                      \
 	FUNCTION("cuMemcpyHtoA", FLUSHES, LEAVES, GIVES)                              \
@@ -166,15 +166,15 @@
 	FUNCTION("cuMemcpyHtoA_v2_ptds", FLUSHES, LEAVES, GIVES)                      \
 	FUNCTION("cuMemcpyHtoD", FLUSHES, LEAVES, LEGACY)                             \
 	FUNCTION("cuMemcpyHtoDAsync", FLUSHES, LEAVES, GIVES)                         \
-	FUNCTION("cuMemcpyHtoDAsync_v2", FLUSHES, LEAVES, GIVES)                      \
-	FUNCTION("cuMemcpyHtoDAsync_v2_ptsz", FLUSHES, LEAVES, GIVES)                 \
-	FUNCTION("cuMemcpyHtoD_v2", FLUSHES, LEAVES, LEGACY)                          \
-	FUNCTION("cuMemcpyHtoD_v2_ptds", FLUSHES, LEAVES, GIVES)                      \
+	FUNCTION("cuMemcpyHtoDAsync_v2", HANDLED, LEAVES, GIVES)                      \
+	FUNCTION("cuMemcpyHtoDAsync_v2_ptsz", HANDLED, LEAVES, GIVES)                 \
+	FUNCTION("cuMemcpyHtoD_v2", HANDLED, LEAVES, LEGACY)                          \
+	FUNCTION("cuMemcpyHtoD_v2_ptds", HANDLED, LEAVES, GIVES)                      \
 	FUNCTION("cuMemcpyPeer", FLUSHES, LEAVES, EXPOSES)                            \
 	FUNCTION("cuMemcpyPeerAsync", FLUSHES, LEAVES, EXPOSES)                       \
 	FUNCTION("cuMemcpyPeerAsync_ptsz", FLUSHES, LEAVES, EXPOSES)                  \
 	FUNCTION("cuMemcpyPeer_ptds", FLUSHES, LEAVES, EXPOSES)                       \
-	FUNCTION("cuMemcpy_ptds", FLUSHES, LEAVES, GIVES)                             \
+	FUNCTION("cuMemcpy_ptds", HANDLED, LEAVES, GIVES)                             \
 	FUNCTION("cuMemsetD16", FLUSHES, LEAVES, LEGACY)                              \
 	FUNCTION("cuMemsetD16Async", HANDLED, LEAVES, QUIET)                          \
 	FUNCTION("cuMemsetD16Async_ptsz", HANDLED, LEAVES, QUIET)                     \

@@ -25,10 +25,18 @@
 	STREAM_HANDLER("cuMemsetD16Async", 3020, "cuMemsetD16Async", try_set_16)                   \
 	STREAM_HANDLER("cuMemsetD32Async", 3020, "cuMemsetD32Async", try_set_32)                   \
 	STREAM_HANDLER("cuMemcpyDtoDAsync", 3020, "cuMemcpyDtoDAsync_v2", try_copy)                \
+	COPY_HANDLER("cuMemcpyHtoD", 3020, "cuMemcpyHtoD_v2", try_copy_from_host)                  \
 	COPY_HANDLER("cuMemcpyDtoH", 3020, "cuMemcpyDtoH_v2", try_copy_to_host)                    \
+	COPY_HANDLER("cuMemcpy", 4000, "cuMemcpy", try_copy_any)                                   \
+	STREAM_HANDLER("cuMemcpyHtoDAsync", 3020, "cuMemcpyHtoDAsync_v2",                          \
+		       try_copy_from_host_async)                                                   \
+	STREAM_HANDLER("cuMemcpyDtoHAsync", 3020, "cuMemcpyDtoHAsync_v2", try_copy_to_host_async)  \
+	STREAM_HANDLER("cuMemcpyAsync", 4000, "cuMemcpyAsync", try_copy_any_async)                 \
 	HANDLER("cuMemAlloc", 3020, "cuMemAlloc_v2", try_allocate)                                 \
 	HANDLER("cuMemFree", 3020, "cuMemFree_v2", try_free)                                       \
 	STREAM_HANDLER("cuMemFreeAsync", 11020, "cuMemFreeAsync", try_free_async)                  \
+	HANDLER("cuMemHostRegister", 6050, "cuMemHostRegister_v2", try_host_register)              \
+	HANDLER("cuMemHostUnregister", 4000, "cuMemHostUnregister", try_host_unregister)           \
 	HANDLER("cuPointerGetAttribute", 4000, "cuPointerGetAttribute", try_pointer_attribute)     \
 	HANDLER("cuPointerGetAttributes", 7000, "cuPointerGetAttributes", try_pointer_attributes)  \
 	HANDLER("cuMemGetAddressRange", 3020, "cuMemGetAddressRange_v2", try_address_range)        \

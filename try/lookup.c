@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "checksums.h"
 #include "counts.h"
 #include "deferred.h"
 #include "driver.h"
@@ -17,8 +18,10 @@
 #include "memory.h"
 #include "lookup.h"
 #include "modules.h"
+#include "pinned.h"
 #include "pool.h"
 #include "process.h"
+#include "registered.h"
 #include "stubs.h"
 #include "synchronize.h"
 #include "waits.h"
@@ -105,6 +108,7 @@ static struct effect stub_effect(unsigned stub)
 static bool is_always_told(struct effect effect)
 {
 	return effect.kind > FLUSHES || (effect.memory > LEAVES && process_wants(TRY_POOL)) ||
+	       (effect.memory == LOSES && (process_wants(TRY_PINNED) || checksums_are_wanted())) ||
 	       (effect.wait > QUIET && process_wants(TRY_FEWER_WAITS));
 }
 
@@ -126,8 +130,10 @@ void *try_before(unsigned stub)
 	struct effect effect = stub_effect(stub);
 
 	deferred_before(stub, effect.kind);
+	checksums_before(effect.memory);
 	pool_before(effect.memory);
 	waits_before(effect.wait);
+	pinned_before(effect.memory);
 	if (try_targets[stub] == (void *)try_unresolved)
 		return try_resolve(stub);
 	return try_targets[stub];

@@ -3,23 +3,20 @@
  */
 #include "memory.h"
 
-#include "before.h"
+#include "checksums.h"
 #include "counts.h"
 #include "deferred.h"
 #include "driver.h"
 #include "lookup.h"
 #include "pool.h"
-#include "run_time.h"
 #include "waits.h"
 
-CUresult try_allocate(CUdeviceptr *address, size_t bytes)
+/* From what is kept, else by the driver. */
+static CUresult allocate(CUdeviceptr *address, size_t bytes)
 {
 	const struct driver *driver = driver_open();
 	CUresult result;
 
-	if (!driver->allocate)
-		return CUDA_ERROR_NOT_FOUND;
-	waits_before(TELLS);
 	if (!pool_is_wanted())
 		return driver->allocate(address, bytes);
 	counts_add(TRY_ALLOCATIONS_SEEN, 1);
@@ -33,24 +30,18 @@ CUresult try_allocate(CUdeviceptr *address, size_t bytes)
 	return result;
 }
 
-/* They wait for the copy. */
-#define COPY_TO_HOST(name, exported, member)                                    \
-	CUresult name(void *to, CUdeviceptr from, size_t bytes)                 \
-	{                                                                       \
-		__typeof__(driver_open()->member) real = driver_open()->member; \
-		CUresult result;                                                \
-                                                                                \
-		if (!real)                                                      \
-			return CUDA_ERROR_NOT_FOUND;                            \
-		FLUSH_BEFORE(exported);                                         \
-		waits_before(TELLS);                                            \
-		result = real(to, from, bytes);                                 \
-		run_time_end();                                                 \
-		return result;                                                  \
-	}
+CUresult try_allocate(CUdeviceptr *address, size_t bytes)
+{
+	CUresult result;
 
-COPY_TO_HOST(try_copy_to_host, "cuMemcpyDtoH_v2", copy_to_host)
-COPY_TO_HOST(try_copy_to_host_ptds, "cuMemcpyDtoH_v2_ptds", copy_to_host_ptds)
+	if (!driver_open()->allocate)
+		return CUDA_ERROR_NOT_FOUND;
+	waits_before(TELLS);
+	result = allocate(address, bytes);
+	if (result == CUDA_SUCCESS)
+		checksums_note(*address, bytes);
+	return result;
+}
 
 /* What was put off may use the memory. */
 static void flush_before(const char *exported)
@@ -67,6 +58,7 @@ CUresult try_free(CUdeviceptr address)
 		return CUDA_ERROR_NOT_FOUND;
 	flush_before("cuMemFree_v2");
 	waits_before(TELLS);
+	checksums_before_free(address);
 	if (pool_is_wanted() && address && pool_keep(address, &result))
 		return result;
 	return driver->free(address);
@@ -79,6 +71,7 @@ static CUresult free_async(const char *exported, __typeof__(cuMemFreeAsync) *rea
 		return CUDA_ERROR_NOT_FOUND;
 	flush_before(exported);
 	waits_before(GIVES);
+	checksums_before_free_in_stream(address);
 	if (pool_is_wanted() && !pool_drop(address))
 		return CUDA_ERROR_INVALID_VALUE;
 	return real(address, stream);

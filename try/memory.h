@@ -6,8 +6,6 @@
 
 #include <cuda.h>
 
-CUresult try_copy_to_host(void *to, CUdeviceptr from, size_t bytes);
-CUresult try_copy_to_host_ptds(void *to, CUdeviceptr from, size_t bytes);
 CUresult try_allocate(CUdeviceptr *address, size_t bytes);
 CUresult try_free(CUdeviceptr address);
 CUresult try_free_async(CUdeviceptr address, CUstream stream);

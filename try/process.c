@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include "calls.h"
+#include "checksums.h"
 #include "counts.h"
 #include "deferred.h"
+#include "pinned.h"
 #include "pool.h"
 #include "run_time.h"
 #include "waits.h"
@@ -38,10 +40,11 @@ __attribute__((constructor)) static void read_strategies(void)
 				is_wanted[i] = is_any_wanted = true;
 	is_any_wanted |= (watch && *watch) || (calls && *calls);
 	is_stubborn = always && *always;
-	if (is_any_wanted) {
-		counts_open(getenv("ROOFLINE_TRY_OUTPUT"));
-		calls_open(calls);
-	}
+	if (!is_any_wanted)
+		return;
+	counts_open(getenv("ROOFLINE_TRY_OUTPUT"));
+	checksums_open(getenv("ROOFLINE_TRY_MEMORY"));
+	calls_open(calls);
 }
 
 bool process_is_wanted(void)
@@ -64,6 +67,8 @@ static void forked(void)
 	self = getpid();
 	deferred_forked();
 	pool_forked();
+	pinned_forked();
+	checksums_forked();
 	waits_forked();
 	run_time_forked();
 	calls_forked();
@@ -88,6 +93,7 @@ void process_end(void)
 		return;
 	deferred_end();
 	waits_end();
+	checksums_end();
 	counts_write();
 	calls_write();
 }

@@ -9,48 +9,23 @@
 #include "deferred.h"
 #include "driver.h"
 #include "launches.h"
-#include "pool.h"
+#include "ranges.h"
 #include "waits.h"
 #include "work.h"
-
-/* Whether all of it lies in one allocation. */
-static bool is_in_memory(CUdeviceptr address, size_t bytes)
-{
-	CUcontext of_memory = NULL, current = NULL;
-	unsigned type = 0, is_managed = 1;
-	CUdeviceptr start = 0;
-	size_t size = 0;
-	CUpointer_attribute asked[] = {CU_POINTER_ATTRIBUTE_CONTEXT,
-				       CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-				       CU_POINTER_ATTRIBUTE_IS_MANAGED,
-				       CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
-				       CU_POINTER_ATTRIBUTE_RANGE_SIZE};
-	void *answers[] = {&of_memory, &type, &is_managed, &start, &size};
-	const struct driver *driver = driver_open();
-
-	pool_return_at(address);
-	if (driver->pointer_attributes(sizeof(asked) / sizeof(asked[0]), asked, answers, address) !=
-		    CUDA_SUCCESS ||
-	    driver->get_current(&current) != CUDA_SUCCESS)
-		return false;
-	return of_memory && of_memory == current && type == CU_MEMORYTYPE_DEVICE && !is_managed &&
-	       start && address >= start && bytes && address - start <= size &&
-	       bytes <= size - (address - start);
-}
 
 static enum try_reason why_not_set(const struct memory_set *set)
 {
 	if (set->count > SIZE_MAX / set->element_bytes || set->address % set->element_bytes)
 		return TRY_MEMORY_RANGE;
-	return is_in_memory(set->address, set->count * set->element_bytes) ? TRY_REASON_COUNT
-									   : TRY_MEMORY_RANGE;
+	return ranges_is_on_gpu(set->address, set->count * set->element_bytes) ? TRY_REASON_COUNT
+									       : TRY_MEMORY_RANGE;
 }
 
 static enum try_reason why_not_copy(const struct memory_copy *copy)
 {
 	if (copy->to < copy->from + copy->bytes && copy->from < copy->to + copy->bytes)
 		return TRY_MEMORY_RANGE;
-	return is_in_memory(copy->to, copy->bytes) && is_in_memory(copy->from, copy->bytes)
+	return ranges_is_on_gpu(copy->to, copy->bytes) && ranges_is_on_gpu(copy->from, copy->bytes)
 		       ? TRY_REASON_COUNT
 		       : TRY_MEMORY_RANGE;
 }

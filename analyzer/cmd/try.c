@@ -10,6 +10,7 @@
 #include "cmd/record_signals.h"
 #include "cmd/source.h"
 #include "cmd/try_measure.h"
+#include "cmd/try_memory.h"
 #include "cmd/try_options.h"
 #include "cmd/try_predict.h"
 
@@ -82,6 +83,8 @@ static int measure(struct attempt *attempt, const struct try_options *options, s
 	struct trial *trial = &attempt->trial;
 	int rc = try_bench_run(&attempt->bench, err);
 
+	if (rc == 0)
+		rc = try_memory_check(&attempt->bench, err);
 	if (rc == 0 && trial_judge(trial) < 0)
 		rc = err_set(err, -ENOMEM, "out of memory");
 	if (rc == 0 && trial->has_equal_ends)

@@ -13,6 +13,7 @@
 #include "base/paths.h"
 #include "base/temporary.h"
 #include "cmd/record_run.h"
+#include "cmd/try_memory.h"
 
 /* Longer than that a program with a strategy is taken to hang. */
 #define MOST_TIMES 3
@@ -53,6 +54,8 @@ static int add_channels(struct try_bench *bench)
 		trial_add_channel(trial, "stderr", false, options->repeats);
 	for (size_t i = 0; is_added && i < options->file_count; i++)
 		is_added = trial_add_channel(trial, options->files[i], true, options->repeats);
+	if (is_added && options->is_memory_checked)
+		is_added = try_memory_add(trial);
 	return is_added ? 0 : -ENOMEM;
 }
 
@@ -92,6 +95,8 @@ static void set_environment(const void *context)
 	else
 		setenv(variable_names[TRY_ENV_WATCH], "1", 1);
 	setenv(variable_names[TRY_ENV_OUTPUT], bench->reached, 1);
+	if (*bench->memory)
+		setenv(variable_names[TRY_ENV_MEMORY], bench->memory, 1);
 	(void)record_preload(bench->library);
 }
 
@@ -380,10 +385,9 @@ static int warm_up(struct try_bench *bench, struct err *err)
 	return rc;
 }
 
-/* Another end than the bare one's is not measured again. */
-static bool has_ended_otherwise(const struct trial *trial)
+bool try_bench_has_ended_otherwise(const struct try_bench *bench)
 {
-	return *trial->sides[TRIAL_TRIED].end;
+	return *bench->trial->sides[TRIAL_TRIED].end;
 }
 
 /* A bare run but for the library, which changes nothing and takes the time from the first launch to the last wait. */
@@ -414,7 +418,7 @@ int try_bench_run(struct try_bench *bench, struct err *err)
 		int side = (i + i / TRIAL_SIDES) % TRIAL_SIDES == 0 ? TRIAL_BARE : TRIAL_TRIED;
 
 		rc = measure(bench, side, err);
-		if (has_ended_otherwise(bench->trial))
+		if (try_bench_has_ended_otherwise(bench))
 			break;
 	}
 	for (size_t i = 0; rc == 0 && i < bench->trial->runs[TRIAL_TRIED].count; i++)

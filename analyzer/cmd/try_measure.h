@@ -19,7 +19,9 @@ struct try_bench {
 	size_t run_count;	/* so far */
 	bool is_tried;		/* this run has it */
 	bool is_watched;	/* this run is bare, but for the library that takes times */
-	int interrupted_by;	/* a signal, or 0 */
+	char memory
+		[128]; /* the file in the folder for hashes of memory of this run, to which processes add their ids; "" */
+	int interrupted_by; /* a signal, or 0 */
 };
 
 /* Fails where the library is not there.  Closed with try_bench_close in both cases. */
@@ -29,6 +31,9 @@ void try_bench_close(struct try_bench *bench);
 
 /* All runs.  Fails with -EINTR where somebody interrupts us, and with -ECHILD where the program fails without a strategy. */
 int try_bench_run(struct try_bench *bench, struct err *err);
+
+/* Whether a run with the strategy has ended otherwise than bare ones: it is not run again. */
+bool try_bench_has_ended_otherwise(const struct try_bench *bench);
 
 /* One more run, of which nothing is kept but how it ended, in words: "" where it ended as it should. */
 struct try_end {

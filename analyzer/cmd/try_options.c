@@ -22,6 +22,7 @@ enum {
 	KEY_INPUT,
 	KEY_IGNORE,
 	KEY_IGNORE_OUTPUT,
+	KEY_CHECK_MEMORY,
 	KEY_IGNORE_FAILURE,
 	KEY_RECORD,
 	KEY_TRACE,
@@ -47,6 +48,9 @@ static const struct argp_option option_table[] = {
 	{"input", KEY_INPUT, "FILE", 0, "what each run gets on stdin (nothing)", 2},
 	{"compare", KEY_COMPARE, "FILE", 0,
 	 "a file that the program writes, to be compared as well", 3},
+	{"check-memory", KEY_CHECK_MEMORY, NULL, 0,
+	 "compare what memory of the GPU contained as well, in three more runs that are not timed",
+	 3},
 	{"ignore-output", KEY_IGNORE_OUTPUT, NULL, 0, "do not compare what it prints on stdout", 3},
 	{"ignore", KEY_IGNORE, "REGEX", 0,
 	 "what matches this extended regular expression is not compared, such as '[0-9.]+ ms'", 3},
@@ -112,6 +116,9 @@ static error_t parse_flag(struct try_options *options, int key)
 	switch (key) {
 	case KEY_IGNORE_OUTPUT:
 		options->is_output_ignored = true;
+		return 0;
+	case KEY_CHECK_MEMORY:
+		options->is_memory_checked = true;
 		return 0;
 	case KEY_IGNORE_FAILURE:
 		options->is_failure_ignored = true;

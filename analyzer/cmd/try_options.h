@@ -27,7 +27,8 @@ struct try_options {
 	const char *record, *trace, *ceilings_path; /* or NULL */
 	double least_speedup;			    /* of --gate */
 	try_writer write;
-	bool is_output_ignored, is_failure_ignored, is_shown, is_quiet, is_kept, is_gated;
+	bool is_memory_checked, is_output_ignored, is_failure_ignored, is_shown, is_quiet, is_kept,
+		is_gated;
 	char **command;
 };
 

@@ -236,6 +236,9 @@ static const struct reach_row {
 	{TRY_WAITS_OVER, TRY_WAITS_SEEN, "over", "waits were for what was done already"},
 	{TRY_WAITS_MADE, TRY_COUNT_COUNT, "made later",
 	 "times such a wait was made later, before a call that could tell"},
+	{TRY_COPIES_STAGED, TRY_COPIES_SEEN, "pinned",
+	 "copies between the host and the GPU went through pinned memory"},
+	{TRY_STAGED_BYTES, TRY_COUNT_COUNT, "bytes", "bytes went through it"},
 	{TRY_TIMER_FLUSHES, TRY_COUNT_COUNT, "timer",
 	 "times nothing was called for a while, and all was given to the GPU"},
 };

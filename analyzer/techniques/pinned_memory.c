@@ -50,4 +50,5 @@ const struct technique technique_pinned_memory = {
 	.bound = BOUND_BUSY | BOUND_COPIES,
 	.spread = SPREAD_HOST,
 	.change_run = change_run,
+	.tried_by = "pinned",
 };

@@ -15,16 +15,18 @@
 #define TRY_LIBRARY "librooflinetry.so"
 
 /* VARIABLE(constant, name, meaning) */
-#define TRY_VARIABLES(VARIABLE)                                                         \
-	VARIABLE(TRY_ENV_STRATEGIES, "ROOFLINE_TRY",                                    \
-		 "strategies, by commas: graph,pool,fewer-waits")                       \
-	VARIABLE(TRY_ENV_ALWAYS, "ROOFLINE_TRY_ALWAYS",                                 \
-		 "1: it does not step aside where it does not pay, for tests")          \
-	VARIABLE(TRY_ENV_WATCH, "ROOFLINE_TRY_WATCH",                                   \
-		 "1: without a strategy, it takes the time of the run alone")           \
-	VARIABLE(TRY_ENV_CALLS, "ROOFLINE_TRY_CALLS",                                   \
-		 "a recording's folder: each process adds when it launched and waited") \
-	VARIABLE(TRY_ENV_OUTPUT, "ROOFLINE_TRY_OUTPUT",                                 \
+#define TRY_VARIABLES(VARIABLE)                                                            \
+	VARIABLE(TRY_ENV_STRATEGIES, "ROOFLINE_TRY",                                       \
+		 "strategies, by commas: graph,pool,fewer-waits,pinned")                   \
+	VARIABLE(TRY_ENV_ALWAYS, "ROOFLINE_TRY_ALWAYS",                                    \
+		 "1: it does not step aside where it does not pay, for tests")             \
+	VARIABLE(TRY_ENV_WATCH, "ROOFLINE_TRY_WATCH",                                      \
+		 "1: without a strategy, it takes the time of the run alone")              \
+	VARIABLE(TRY_ENV_CALLS, "ROOFLINE_TRY_CALLS",                                      \
+		 "a recording's folder: each process adds when it launched and waited")    \
+	VARIABLE(TRY_ENV_MEMORY, "ROOFLINE_TRY_MEMORY",                                    \
+		 "hashes of the GPU's memory go into this file, a dot and the process id") \
+	VARIABLE(TRY_ENV_OUTPUT, "ROOFLINE_TRY_OUTPUT",                                    \
 		 "each process writes what was reached into this file, a dot and its id")
 
 #define TRY_CONSTANT(constant, name, meaning) constant,
@@ -35,7 +37,8 @@ enum try_variable { TRY_VARIABLES(TRY_CONSTANT) TRY_VARIABLE_COUNT };
 	STRATEGY(TRY_GRAPH, "graph", "launches that come again as CUDA graphs")                \
 	STRATEGY(TRY_POOL, "pool", "freed memory is kept for the next allocation of its size") \
 	STRATEGY(TRY_FEWER_WAITS, "fewer-waits",                                               \
-		 "waits of which the host can see nothing are left out")
+		 "waits of which the host can see nothing are left out")                       \
+	STRATEGY(TRY_PINNED, "pinned", "copies of pageable memory go through pinned memory")
 
 enum try_strategy { TRY_STRATEGIES(TRY_CONSTANT) TRY_STRATEGY_COUNT };
 
@@ -67,6 +70,10 @@ enum try_strategy { TRY_STRATEGIES(TRY_CONSTANT) TRY_STRATEGY_COUNT };
 	      "of these, those that were left out, as the host could not tell")                 \
 	COUNT(TRY_WAITS_MADE, "waits_made_later",                                               \
 	      "waits that were made later, before a call that could tell")                      \
+	COUNT(TRY_COPIES_SEEN, "copies_seen", "copies between the host and the GPU")            \
+	COUNT(TRY_COPIES_STAGED, "copies_staged",                                               \
+	      "of these, those of pageable memory that went through pinned memory")             \
+	COUNT(TRY_STAGED_BYTES, "staged_bytes", "bytes that went through it")                   \
 	COUNT(TRY_RUN_NS, "run_ns",                                                             \
 	      "nanoseconds from the first launch to the end of the last wait")                  \
 	COUNT(TRY_STEPPED_ASIDE, "stepped_aside", "1: it cost more than it saved, and stopped")
@@ -76,7 +83,7 @@ enum try_count { TRY_COUNTS(TRY_CONSTANT) TRY_COUNT_COUNT };
 #define TRY_PASSED "passed:"
 #define TRY_FLUSH "flush:"
 
-/* REASON(constant, name, meaning): why a launch, a free or a wait was passed on at once */
+/* REASON(constant, name, meaning): why a launch, a free, a wait or a copy was passed on at once */
 #define TRY_REASONS(REASON)                                                                     \
 	REASON(TRY_CAPTURE, "capture", "the program captures a stream")                         \
 	REASON(TRY_FIRST_TIME, "first_time", "whether the driver accepts it was not known yet") \
@@ -114,6 +121,16 @@ enum try_count { TRY_COUNTS(TRY_CONSTANT) TRY_COUNT_COUNT };
 	REASON(TRY_ELSEWHERE, "elsewhere", "work in streams that are not followed")             \
 	REASON(TRY_NOTHING_BETWEEN, "nothing_between",                                          \
 	       "the program would wait for it anyway before it launches more")                  \
+	REASON(TRY_SMALL_COPY, "small_copy",                                                    \
+	       "a copy between the host and the GPU of less than a megabyte")                   \
+	REASON(TRY_FIRST_COPIES, "first_copies",                                                \
+	       "it had copied too little yet for pinned memory to be worth its price")          \
+	REASON(TRY_KNOWN_MEMORY, "known_memory",                                                \
+	       "memory of the host that the driver knows: pinned, registered or managed")       \
+	REASON(TRY_BAD_ADDRESS, "bad_address",                                                  \
+	       "memory of the host that cannot be read or written: the driver is to say so")    \
+	REASON(TRY_STALLED, "stalled",                                                          \
+	       "the GPU did not begin a copy for 0.1 s: it may wait for the program")           \
 	REASON(TRY_FORKED, "forked", "a child process without exec")                            \
 	REASON(TRY_ASIDE, "stepped_aside", "the library had stepped aside")
 

@@ -70,6 +70,9 @@ refused() {
 	run -0 "$ROOFLINECTL" advise "$recordings/graph_memory.malloc"
 	[[ "$output" == *"      try it: rooflinectl try --pool -- graph_memory malloc --repeats 1
 "* ]]
+	run -0 "$ROOFLINECTL" advise "$recordings/copy_overlap.naive"
+	[[ "$output" == *"      try it: rooflinectl try --pinned -- copy_overlap naive --repeats 1
+"* ]]
 }
 
 @test "asked about a range, copies outside of it are not advised about, and those in it also where they happen once" {

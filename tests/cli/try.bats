@@ -92,6 +92,44 @@ field() {
 	[[ "$output" == *"5 times such a wait was made later, before a call that could tell"* ]]
 }
 
+@test "copies that went through pinned memory are told, and predicted as such" {
+	export FAKE_TRY_ROWS="copies_seen,100 copies_staged,80 staged_bytes,335544320 passed:small_copy,20"
+	run -0 --separate-stderr try --pinned -r 1 --trace "$root/tests/recordings/copy_overlap.naive" -- ./app
+	[ "$(paste -sd' ' runs)" = "bare tried pinned" ]
+	[[ "$output" == *"80 of 100 (80.0%) copies between the host and the GPU went through"*"pinned memory"* ]]
+	[[ "$output" == *"335,544,320 bytes went through it"* ]]
+	[[ "$output" == *"20  small_copy: a copy between the host and the GPU of less than a"*megabyte* ]]
+	[[ "$output" == *"Predicted  (pinned_memory, from "* ]]
+}
+
+@test "what memory of the GPU contained is compared in runs of their own, and told where it differs" {
+	export FAKE_TRY_WATCHED_MEMORY="allocation_1:_aa allocation_2:_bb" FAKE_TRY_MEMORY="allocation_1:_aa allocation_2:_bb"
+	run -0 --separate-stderr try --pinned -r 1 --check-memory -- ./app
+	[ "$(paste -sd' ' runs)" = "bare tried pinned bare bare tried pinned" ]
+	[[ "$output" == *"device memory equal, 2 lines"* ]]
+	export FAKE_TRY_MEMORY="allocation_1:_aa allocation_2:_bc"
+	run -3 --separate-stderr try --pinned -r 1 --check-memory --gate=0 -- ./app
+	[[ "$output" == *"device memory different, first in line 2"*"bare   allocation 2: bb"*"tried  allocation 2: bc"* ]]
+	run -0 --separate-stderr try --pinned -r 1 --check-memory -f json -- ./app
+	[ "$(field '[(c["name"], c["match"]) for c in j["compared"] if c["is_judged"]]')" = "[('stdout', 'equal'), ('device memory', 'different')]" ]
+	run -0 --separate-stderr try --pinned -r 1 -f json -- ./app
+	[ "$(field 'len(j["compared"]), j["results"]')" = "(2, 'equal')" ]
+}
+
+@test "memory in which two bare runs differ is not blamed on the strategy, and what is not known is told" {
+	cat >app.py <<-'END'
+		import os
+		os.environ["FAKE_TRY_WATCHED_MEMORY"] = "allocation_1:_%d allocation_2:_bb allocation_3,_not_known:_x" % os.getpid()
+		os.environ["FAKE_TRY_MEMORY"] = "allocation_1:_aa allocation_2:_%s allocation_3,_not_known:_x" % os.environ["SECOND"]
+	END
+	unset FAKE_TRY_PROCESS
+	SECOND=bb run -0 --separate-stderr try --graph -r 1 --check-memory -- python3 app.py
+	[[ "$output" == *"device memory equal, but for words in 1 of 3 lines in which bare runs differ,"*"first in line 1"* ]]
+	[[ "$output" == *"warning: what 1 allocation of the GPU's memory contained is not known"* ]]
+	SECOND=bc run -0 --separate-stderr try --graph -r 1 --check-memory -- python3 app.py
+	[[ "$output" == *"device memory different, first in line 2"* ]]
+}
+
 @test "the time from the first launch to the last wait is measured without recording, in as many more bare runs" {
 	export FAKE_TRY_ROWS="launches_seen,5 run_ns,2000000" FAKE_TRY_WATCHED="launches_seen,5 run_ns,8000000"
 	run -0 --separate-stderr try --graph -r 2 -- ./app

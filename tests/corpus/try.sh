@@ -64,7 +64,8 @@ try:
     reach = json.load(open(sys.argv[1])).get("reach") or {}
 except ValueError:
     reach = {}
-counts = {"graph": "graph_launches", "pool": "allocations_reused", "fewer-waits": "waits_left_out"}
+counts = {"graph": "graph_launches", "pool": "allocations_reused", "fewer-waits": "waits_left_out",
+		"pinned": "copies_staged"}
 print(*[name for name, count in counts.items() if reach.get(count)])
 PY
 }

@@ -41,11 +41,13 @@ TECHNIQUES = {
     "graph": {"cuda_graph"},
     "pool": {"preallocate"},
     "fewer-waits": {"remove_syncs"},
+    "pinned": {"pinned_memory"},
 }
 REACHED = {
     "graph_nodes": "in graphs",
     "allocations_reused": "allocations",
     "waits_left_out": "waits",
+    "copies_staged": "pinned copies",
 }
 SLOWER = 0.97
 NEAR = 0.25
@@ -74,7 +76,7 @@ def reached(trial):
 def counted(trial):
     reach = trial.get("reach") or {}
     names = ("launches_seen", "graph_nodes", "graph_launches", "graphs_instantiated", "graph_nodes_set")
-    names += ("allocations_reused", "waits_left_out")
+    names += ("allocations_reused", "waits_left_out", "copies_staged")
     return ", ".join(f"{name} {reach[name]}" for name in names if reach.get(name))
 
 

@@ -4,6 +4,7 @@
 #
 #   ONLY=REGEX tests/gpu/check_try.sh              workloads whose name matches
 #   STRATEGIES="graph pool" tests/gpu/check_try.sh   only these; several at once are joined by commas
+# Copies through pinned memory have a check of their own, check_pinned.sh; STRATEGIES=pinned runs PyTorch with them.
 # shellcheck source=tests/gpu/tap.bash
 . "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
 
@@ -24,6 +25,7 @@ timed_for() {
 	case $1 in
 	graph) echo "$timed" ;;
 	*fewer-waits*) echo "$timed_waits" ;;
+	*pinned*) echo '^copy_overlap$' ;;
 	*) echo "$timed_pool" ;;
 	esac
 }

@@ -51,10 +51,9 @@ typedef void CUctxCreateParams;
 	FUNCTION(cuPointerGetAttribute)        \
 	FUNCTION(cuPointerGetAttributes)       \
 	FUNCTION(cuIpcGetMemHandle)            \
-	FUNCTION(cuMemcpyDtoH)                 \
-	FUNCTION(cuMemcpyHtoD)                 \
 	FUNCTION(cuMemAllocManaged)            \
 	FUNCTION(cuMemHostRegister)            \
+	FUNCTION(cuMemHostUnregister)          \
 	FUNCTION(cuGraphInstantiateWithFlags)  \
 	FUNCTION(cuGraphExecDestroy)           \
 	FUNCTION(cuGraphDestroy)               \
@@ -70,6 +69,15 @@ typedef void CUctxCreateParams;
 	TWICE(cuLaunchKernelEx)                \
 	TWICE(cuStreamEndCapture)              \
 	TWICE(cuStreamSynchronize)
+
+/* COPY(name in cuda.h, exported name, what that ends in for one default stream a thread) */
+#define FAKE_DRIVER_COPIES(COPY)                             \
+	COPY(cuMemcpyHtoD, cuMemcpyHtoD_v2, _ptds)           \
+	COPY(cuMemcpyDtoH, cuMemcpyDtoH_v2, _ptds)           \
+	COPY(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, _ptsz) \
+	COPY(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, _ptsz) \
+	COPY(cuMemcpy, cuMemcpy, _ptds)                      \
+	COPY(cuMemcpyAsync, cuMemcpyAsync, _ptsz)
 
 /* A hash of all that was done so far, in order.  Waits and questions are not in it. */
 uint64_t fake_digest(void);
@@ -107,6 +115,11 @@ CUresult cuMemsetD16Async_ptsz(CUdeviceptr address, unsigned short value, size_t
 			       CUstream stream);
 CUresult cuMemsetD32Async_ptsz(CUdeviceptr address, unsigned value, size_t count, CUstream stream);
 CUresult cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream);
+CUresult cuMemcpyHtoD_v2_ptds(CUdeviceptr to, const void *from, size_t bytes);
 CUresult cuMemcpyDtoH_v2_ptds(void *to, CUdeviceptr from, size_t bytes);
+CUresult cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr to, const void *from, size_t bytes, CUstream stream);
+CUresult cuMemcpyDtoHAsync_v2_ptsz(void *to, CUdeviceptr from, size_t bytes, CUstream stream);
+CUresult cuMemcpy_ptds(CUdeviceptr to, CUdeviceptr from, size_t bytes);
+CUresult cuMemcpyAsync_ptsz(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream);
 
 #endif

@@ -1,12 +1,14 @@
 /*
- * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|events|alternate|memory|private]] - a program that calls the driver as chance has it, the same for the same seed.
+ * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|events|alternate|memory|copies|copies-at-once|copies-alike|private|private-copies]] - a program that calls the driver as chance has it, the same for the same seed.
  *
  * It prints what each call that waits, copies or asks returned, and the hash of all that the driver had done by then
  * (fake/).  Run bare and tried, it must print the same.  Its threads take turns; with at-once they do not, each
  * has a stream and buffers of its own, and what is printed is what these contain.
  * loop: STEPS times the same launches and a wait, in one thread; waits: a single launch; reads: and a copy to the host; loads: and an attempt to load a library; events: and an event that is recorded twice; slow: it computes between them;
  * alternate: each goes to another stream than the one before it.
- * private: its kernels and the host have no memory in common until a random step, at which they get some, or the kernels print.
+ * private: its kernels and the host have no memory in common until a random step, at which they get some, or the kernels print; private-copies: with large copies.
+ * copies, and copies-at-once: there are large copies between the host and the GPU as well; copies-alike: STEPS times the same, and
+ * nothing else.
  * memory: it allocates and frees STEPS times, and launches nothing.
  */
 #define _GNU_SOURCE
@@ -163,7 +165,7 @@ static void make_child(void)
 	fflush(stdout);
 	child = fork();
 	if (child == 0)
-		_exit(3);
+		_exit(has_copies ? (int)copy_in_child() : 3);
 	waitpid(child, &status, 0);
 	printf("child %d\n", WEXITSTATUS(status));
 }
@@ -301,6 +303,8 @@ static void step(void)
 	}
 	if (is_private && steps_left < rare_from)
 		rare();
+	if (has_copies)
+		copy_much(0);
 	if (below(2))
 		other();
 }
@@ -385,23 +389,32 @@ static void loop(int launches, const char *how)
 int main(int argc, char **argv)
 {
 	pthread_t threads[THREADS];
-	bool is_at_once = argc > 3 && !strcmp(argv[3], "at-once"), is_loop;
+	const char *how = argc > 3 ? argv[3] : "";
+	bool is_at_once = !strcmp(how, "at-once") || !strcmp(how, "copies-at-once"), is_loop;
 
 	seed = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 1;
 
 	chance = seed * 7919u + 1;
 	steps_left = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 60;
-	is_private = argc > 3 && strcmp(argv[3], "memory") != 0;
-	is_loop = is_private && !is_at_once && strcmp(argv[3], "private") != 0;
+	has_turns = !is_at_once;
+	is_private = *how && strcmp(how, "memory") != 0 && strncmp(how, "copies", 6) != 0;
+	has_copies = strstr(how, "copies") != NULL;
+	is_loop = is_private && !is_at_once && strncmp(how, "private", 7) != 0;
 	rare_from = steps_left * (1 + seed % 4) / 5;
 	find_functions(seed % 3, seed % 4 == 3);
 	set_up();
-	if (argc > 3 && !strcmp(argv[3], "memory")) {
+	if (has_copies)
+		allocate_for_copies();
+	if (!strcmp(how, "copies-alike")) {
+		copy_alike();
+		return 0;
+	}
+	if (!strcmp(how, "memory")) {
 		allocate_alone();
 		return 0;
 	}
 	if (is_loop) {
-		loop(!strcmp(argv[3], "waits") || !strcmp(argv[3], "reads") ? 1 : 20, argv[3]);
+		loop(!strcmp(how, "waits") || !strcmp(how, "reads") ? 1 : 20, how);
 		steps_left = 0;
 	}
 	for (size_t i = 0; i < THREADS; i++)
@@ -410,6 +423,8 @@ int main(int argc, char **argv)
 		pthread_join(threads[i], NULL);
 	for (size_t i = 0; is_at_once && i < THREADS; i++)
 		printf("thread %zu %lx\n", i, sum_of_thread((unsigned)i));
+	for (unsigned i = 0; is_at_once && has_copies && i < THREADS; i++)
+		printf("copies of thread %u %lx\n", i, sum_of_copies(i));
 	if (!is_at_once)
 		report("end", p_cuCtxSynchronize());
 	if (seed % 5 == 0) {

@@ -18,7 +18,7 @@ tried() {
 		LD_PRELOAD=$BUILD/lib/librooflinetry.so "$@"
 }
 
-# both SEED [at-once]: the program prints the same and ends with the same code, bare and tried
+# both SEED [MODE]: the program prints the same and ends with the same code, bare and tried
 both() {
 	local bare=0 with=0
 	"$tools/random_program" "$1" 40 "${@:2}" >bare.out 2>bare.err || bare=$?
@@ -82,6 +82,92 @@ count() {
 	[ "$(count frees_kept)" -gt 20 ]
 	strategies=fewer-waits
 	for seed in ${SEEDS:-3 4}; do both "$seed" at-once; done
+}
+
+@test "copies of pageable memory through pinned memory do the same: every form, size, stream and bad address, alone and with all strategies" {
+	for strategies in pinned graph,pinned; do
+		for seed in ${SEEDS:-1 2 5 9 10}; do both "$seed" copies; done
+	done
+	[ "$(count copies_staged)" -gt 100 ]
+	for reason in small_copy known_memory memory_range bad_address capture forked; do
+		[ "$(count "passed:$reason")" -gt 0 ]
+	done
+	export FAKE_DRIVER_ORDER=loose strategies=graph,pool,fewer-waits,pinned
+	for seed in ${SEEDS:-3 6 7}; do both "$seed" copies; done
+	[ "$(count frees_kept)" -gt 0 ]
+	rm counts.*
+	for seed in ${SEEDS:-1 2 4}; do both "$seed" private-copies; done
+	[ "$(count waits_left_out)" -gt 5 ]
+	[ "$(count copies_staged)" -gt 20 ]
+}
+
+@test "threads that copy at once get what they copied, also where it compares and steps aside by itself" {
+	strategies=pinned
+	for seed in ${SEEDS:-3 8 16}; do both "$seed" copies-at-once; done
+	[ "$(count copies_staged)" -gt 20 ]
+	strategies=graph,pool,pinned
+	for seed in ${SEEDS:-4}; do both "$seed" copies-at-once; done
+	strategies=pinned always=
+	for seed in ${SEEDS:-5 12}; do both "$seed" copies && both "$seed" copies-at-once; done
+}
+
+@test "copies that the GPU does not begin are left to the driver after a while, as it may wait for the program" {
+	export FAKE_DRIVER_STALLS=1 strategies=pinned
+	for seed in ${SEEDS:-2 6 9}; do both "$seed" copies; done
+	[ "$(count passed:stalled)" -gt 0 ]
+	[ "$(count copies_staged)" -gt 20 ]
+}
+
+@test "nothing is pinned before the program has copied 32 MiB, and the end of few copies is left to the driver to compare" {
+	export FAKE_DRIVER_SLOW_COPIES=whole strategies=pinned
+	always= tried "$tools/random_program" 1 40 copies-alike
+	[ "$(count copies_seen)" -eq 80 ]
+	[ "$(count passed:first_copies)" -eq 7 ]
+	[ "$(count copies_staged)" -eq 73 ]
+	[ "$(count stepped_aside)" -eq 0 ]
+	# Three in each direction, then one after 31 copies: a quarter of each.
+	[ "$(count staged_bytes)" -eq $((73 * (4 << 20) - 8 * (1 << 20))) ]
+	rm counts.*
+	FAKE_DRIVER_SLOW_COPIES= tried "$tools/random_program" 1 40 copies-alike
+	[ "$(count staged_bytes)" -eq $((80 * (4 << 20))) ]
+}
+
+@test "copies are left to the driver where pinned memory makes them slower, in either direction" {
+	export FAKE_DRIVER_SLOW_COPIES=pieces strategies=pinned
+	always= tried "$tools/random_program" 1 40 copies-alike
+	[ "$(count stepped_aside)" -eq 2 ]
+	[ "$(count copies_staged)" -eq 6 ]
+	[ "$(count passed:stepped_aside)" -eq 67 ]
+}
+
+# checked SEED STRATEGIES [MODE]: what its memory contained, without a strategy where there is none
+checked() {
+	ROOFLINE_TRY=$2 ROOFLINE_TRY_WATCH=${2:-1} ROOFLINE_TRY_ALWAYS=1 ROOFLINE_TRY_MEMORY=memory LD_PRELOAD=$BUILD/lib/librooflinetry.so \
+		"$tools/random_program" "$1" 20 "${@:3}" >checked.out 2>&1 || true
+	cat memory.*
+	rm memory.*
+}
+
+@test "what memory of the GPU contained is listed, and is the same with every strategy" {
+	for seed in ${SEEDS:-1 4 8}; do
+		checked "$seed" "" >bare.memory
+		[ "$(wc -l <bare.memory)" -gt 15 ]
+		grep -q '^allocation [0-9]*, [0-9]* bytes, when it was freed: [0-9a-f]*$' bare.memory
+		grep -q '^allocation 1, 4096 bytes, at the end: [0-9a-f]*$' bare.memory
+		grep -q 'not known: a stream was captured$' bare.memory
+		for strategies in graph pool graph,pool,fewer-waits,pinned; do
+			checked "$seed" "$strategies" >tried.memory
+			cmp bare.memory tried.memory
+		done
+	done
+	checked 3 "" copies >bare.memory
+	grep -q ' bytes, before a context went: [0-9a-f]*$' bare.memory
+	grep -q 'not known: it was freed in the order of a stream$' bare.memory
+	grep -q '18878464 bytes, at the end' bare.memory # 18 MiB and a page
+	checked 3 graph,pinned copies >tried.memory
+	cmp bare.memory tried.memory
+	checked 2 "" copies >bare.memory
+	! cmp -s bare.memory tried.memory
 }
 
 @test "the time from the first launch to the last wait is taken, without a strategy as well, which changes nothing then" {

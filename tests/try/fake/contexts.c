@@ -159,11 +159,28 @@ CUresult cuStreamQuery(CUstream stream)
 /* Without timing: those of the library that is tested, which are in no hash. */
 enum { SILENT_EVENTS = 2048 };
 
+static CUevent unused_silent[SILENT_EVENTS];
+static unsigned unused_count;
+
+static CUevent take_unused(void)
+{
+	CUevent event = NULL;
+
+	pthread_mutex_lock(&fake_lock);
+	if (unused_count)
+		event = unused_silent[--unused_count];
+	pthread_mutex_unlock(&fake_lock);
+	return event;
+}
+
 CUresult cuEventCreate(CUevent *event, unsigned flags)
 {
 	static long counts[2];
 	bool is_silent = flags & CU_EVENT_DISABLE_TIMING;
 
+	*event = is_silent ? take_unused() : NULL;
+	if (*event)
+		return CUDA_SUCCESS;
 	*event = (CUevent)(__atomic_add_fetch(&counts[is_silent], 1, __ATOMIC_SEQ_CST) +
 			   (is_silent ? SILENT_EVENTS : 0));
 	return CUDA_SUCCESS;
@@ -176,7 +193,12 @@ bool fake_is_silent(CUevent event)
 
 CUresult cuEventDestroy(CUevent event)
 {
-	(void)event;
+	if (!fake_is_silent(event))
+		return CUDA_SUCCESS;
+	pthread_mutex_lock(&fake_lock);
+	fake_settle_pieces();
+	unused_silent[unused_count++] = event;
+	pthread_mutex_unlock(&fake_lock);
 	return CUDA_SUCCESS;
 }
 
@@ -190,6 +212,7 @@ CUresult cuEventRecord(CUevent event, CUstream stream)
 		result = fake_observe("event_record", fake_stream_of(stream)->id);
 	}
 	fake_record(event, fake_stream_of(stream)->id);
+	fake_note_pieces(event);
 	pthread_mutex_unlock(&fake_lock);
 	return result;
 }
@@ -231,6 +254,7 @@ CUresult cuEventSynchronize(CUevent event)
 	pthread_mutex_lock(&fake_lock);
 	if (fake_is_silent(event) && fake_captures)
 		fake_log_op("capture_disturbed", fake_captures, 0);
+	fake_settle_pieces_behind(event);
 	fake_wait_for_event(event);
 	pthread_mutex_unlock(&fake_lock);
 	return fake_answer();
@@ -241,7 +265,9 @@ CUresult cuEventQuery(CUevent event)
 	bool is_done;
 
 	pthread_mutex_lock(&fake_lock);
-	is_done = fake_event_is_done(event);
+	if (fake_is_silent(event) && fake_captures)
+		fake_log_op("capture_disturbed", fake_captures, 0);
+	is_done = fake_settle_pieces_before(event) && fake_event_is_done(event);
 	pthread_mutex_unlock(&fake_lock);
 	return answer(is_done);
 }

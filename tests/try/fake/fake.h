@@ -110,6 +110,15 @@ void fake_wait_for_all(void);
 bool fake_is_done(int stream);
 bool fake_event_is_done(CUevent event);
 
+/* Pieces of copies by way of memory that the tested library registered are done as late as can be (copies.c), under fake_lock:
+ * before anything else is, or when it asks for the event behind them. */
+void fake_settle_pieces(void);
+void fake_note_pieces(CUevent event);
+void fake_settle_pieces_behind(CUevent event);
+bool fake_settle_pieces_before(CUevent event); /* false: it is told that they are not done */
+void fake_end_operation(void);		       /* pieces that follow belong to another copy */
+bool fake_is_registered(CUdeviceptr address);
+
 /* Its memory is gone. */
 void fake_free_all(CUcontext context);
 

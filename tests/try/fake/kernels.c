@@ -170,6 +170,8 @@ static void run_kind(const struct work *work)
 
 CUresult fake_run(const struct work *work, CUstream stream)
 {
+	fake_settle_pieces();
+	fake_end_operation();
 	fake_log_op(work->kind->name, fake_stream_of(stream)->id, work->grid[0]);
 	fake_order(fake_stream_of(stream)->id);
 	fake_mix(work->grid, sizeof(work->grid));

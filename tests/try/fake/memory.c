@@ -19,7 +19,7 @@ struct block {
 	size_t bytes;
 	long name;
 	CUcontext context;
-	bool is_live, is_host;
+	bool is_live, is_host, is_managed;
 	unsigned long freed_at;
 };
 
@@ -106,6 +106,7 @@ static CUresult allocate(void *address, size_t bytes, bool is_host)
 		block->context = fake_current();
 		block->is_live = true;
 		block->is_host = is_host;
+		block->is_managed = false;
 		live_bytes += is_host ? 0 : bytes;
 		*(unsigned char **)address = block->address;
 	}
@@ -151,6 +152,7 @@ static CUresult release(CUdeviceptr address)
 	if (fake_current()->error)
 		return fake_current()->error;
 	pthread_mutex_lock(&fake_lock);
+	fake_settle_pieces();
 	block = block_at(address);
 	if (block && block->is_live && (CUdeviceptr)(uintptr_t)block->address == address) {
 		clear(block);
@@ -203,6 +205,11 @@ CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdev
 {
 	const struct block *block = block_at(address);
 
+	if ((!block || !block->is_live) && fake_is_registered(address) &&
+	    attribute == CU_POINTER_ATTRIBUTE_MEMORY_TYPE) {
+		*(unsigned *)value = CU_MEMORYTYPE_HOST;
+		return CUDA_SUCCESS;
+	}
 	if (!block || !block->is_live)
 		return CUDA_ERROR_INVALID_VALUE;
 	switch (attribute) {
@@ -213,7 +220,7 @@ CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdev
 		*(unsigned *)value = block->is_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
 		return CUDA_SUCCESS;
 	case CU_POINTER_ATTRIBUTE_IS_MANAGED:
-		*(unsigned *)value = 0;
+		*(unsigned *)value = block->is_managed;
 		return CUDA_SUCCESS;
 	case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
 		*(CUdeviceptr *)value = (CUdeviceptr)(uintptr_t)block->address;
@@ -274,58 +281,14 @@ SET(cuMemsetD8Async, unsigned char, 1)
 SET(cuMemsetD16Async, unsigned short, 2)
 SET(cuMemsetD32Async, unsigned, 4)
 
-static CUresult copy_at_once(const char *what, void *to, const void *from, size_t bytes,
-			     CUdeviceptr address)
-{
-	CUresult result;
-
-	pthread_mutex_lock(&fake_lock);
-	memcpy(to, from, bytes);
-	fake_order(LEGACY_STREAM);
-	result = fake_observe(what, (long)fake_address(address));
-	pthread_mutex_unlock(&fake_lock);
-	return result;
-}
-
-/* It returns when it is done. */
-CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t bytes)
-{
-	CUresult result = copy_at_once("copy_to_host", to, (const void *)from, bytes, from);
-
-	pthread_mutex_lock(&fake_lock);
-	fake_wait_for_stream(LEGACY_STREAM);
-	pthread_mutex_unlock(&fake_lock);
-	return result;
-}
-
-/* The same behind the calling thread's own stream: told apart, for who calls the other one shows it. */
-CUresult cuMemcpyDtoH_v2_ptds(void *to, CUdeviceptr from, size_t bytes)
-{
-	CUresult result =
-		copy_at_once("copy_to_host_of_thread", to, (const void *)from, bytes, from);
-
-	pthread_mutex_lock(&fake_lock);
-	fake_wait_for_stream(LEGACY_STREAM);
-	pthread_mutex_unlock(&fake_lock);
-	return result;
-}
-
-/* It returns when it has read the memory. */
-CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes)
-{
-	return copy_at_once("copy_from_host", (void *)to, from, bytes, to);
-}
-
 CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags)
 {
-	(void)flags;
-	return allocate(address, bytes, true);
-}
+	CUresult result = allocate(address, bytes, true);
 
-CUresult cuMemHostRegister(void *address, size_t bytes, unsigned flags)
-{
-	(void)address, (void)bytes, (void)flags;
-	return fake_answer();
+	(void)flags;
+	if (result == CUDA_SUCCESS)
+		block_at(*address)->is_managed = true;
+	return result;
 }
 
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
@@ -356,8 +319,9 @@ CUresult cuGetProcAddress(const char *name, void **function, int version, cuuint
 						      (void *)cuStreamBeginCapture,
 						      (void *)cuStreamBeginCapture_v2_ptsz},
 		{"cuMemcpyDtoDAsync", (void *)cuMemcpyDtoDAsync, (void *)cuMemcpyDtoDAsync_v2_ptsz},
-		{"cuMemcpyDtoH", (void *)cuMemcpyDtoH, (void *)cuMemcpyDtoH_v2_ptds},
-		{"cuGetProcAddress", (void *)cuGetProcAddress, (void *)cuGetProcAddress},
+#define EXPORTED_COPY(name, exported, suffix) {#name, (void *)(name), (void *)(exported##suffix)},
+		FAKE_DRIVER_COPIES(EXPORTED_COPY){"cuGetProcAddress", (void *)cuGetProcAddress,
+						  (void *)cuGetProcAddress},
 		{"cuCtxCreate", (void *)cuCtxCreate_v4, (void *)cuCtxCreate_v4}};
 
 	(void)version;

@@ -166,6 +166,7 @@ static void show(void)
 
 void fake_wait_for_stream(int stream)
 {
+	fake_settle_pieces();
 	if (!fake_has_order())
 		return;
 	place(stream);
@@ -175,6 +176,7 @@ void fake_wait_for_stream(int stream)
 
 void fake_wait_for_all(void)
 {
+	fake_settle_pieces();
 	for (int i = 0; fake_has_order() && i < stream_count; i++)
 		join(&host, &streams[i]);
 	show();

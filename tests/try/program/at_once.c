@@ -84,6 +84,8 @@ void *run_at_once(void *given)
 			renew_own(number);
 		if (below(16) == 0)
 			capture_own(number);
+		if (has_copies && below(4) == 0)
+			copy_much(number);
 	}
 	observe_own(number);
 	return NULL;

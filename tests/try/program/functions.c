@@ -11,6 +11,8 @@
 
 #define POINTER(name) __typeof__(name) *p_##name;
 FAKE_DRIVER_FUNCTIONS(POINTER, POINTER)
+#define COPY_POINTER(name, exported, suffix) __typeof__(name) *p_##name;
+FAKE_DRIVER_COPIES(COPY_POINTER)
 __typeof__(cuCtxCreate_v4) *p_cuCtxCreate;
 __typeof__(cuStreamBeginCapture) *p_cuStreamBeginCapture;
 __typeof__(cuMemcpyDtoDAsync) *p_cuMemcpyDtoDAsync;
@@ -42,9 +44,10 @@ static void find_by_dlsym(void *library)
 	p_##name = (__typeof__(p_##name))dlsym(library, is_per_thread ? #name "_ptsz" : #name);
 	FAKE_DRIVER_FUNCTIONS(FIND, FIND_OF_THREADS)
 	p_cuCtxCreate = (__typeof__(p_cuCtxCreate))dlsym(library, "cuCtxCreate_v4");
-	p_cuMemcpyDtoH =
-		(__typeof__(p_cuMemcpyDtoH))dlsym(library, is_per_thread ? "cuMemcpyDtoH_v2_ptds"
-									 : "cuMemcpyDtoH_v2");
+#define FIND_COPY(name, exported, suffix)               \
+	p_##name = (__typeof__(p_##name))dlsym(library, \
+					       is_per_thread ? #exported #suffix : #exported);
+	FAKE_DRIVER_COPIES(FIND_COPY)
 	p_cuMemcpyDtoDAsync =
 		(__typeof__(p_cuMemcpyDtoDAsync))dlsym(library,
 						       is_per_thread ? "cuMemcpyDtoDAsync_v2_ptsz"
@@ -61,6 +64,9 @@ static void find_by_driver(void *library)
 
 #define ASK(name) must(ask(#name, (void **)&p_##name, CUDA_VERSION, flags, NULL), #name);
 	FAKE_DRIVER_FUNCTIONS(ASK, ASK)
+#define ASK_COPY(name, exported, suffix) \
+	must(ask(#name, (void **)&p_##name, CUDA_VERSION, flags, NULL), #name);
+	FAKE_DRIVER_COPIES(ASK_COPY)
 	must(ask("cuMemcpyDtoDAsync", (void **)&p_cuMemcpyDtoDAsync, CUDA_VERSION, flags, NULL),
 	     "copy");
 	must(ask("cuCtxCreate", (void **)&p_cuCtxCreate, CUDA_VERSION, flags, NULL), "cuCtxCreate");

@@ -23,6 +23,8 @@ enum {
 /* The driver's functions, found as programs find them: by cuGetProcAddress, by dlsym in the library, or anywhere. */
 #define PROGRAM_POINTER(name) extern __typeof__(name) *p_##name;
 FAKE_DRIVER_FUNCTIONS(PROGRAM_POINTER, PROGRAM_POINTER)
+#define PROGRAM_COPY_POINTER(name, exported, suffix) extern __typeof__(name) *p_##name;
+FAKE_DRIVER_COPIES(PROGRAM_COPY_POINTER)
 extern __typeof__(cuCtxCreate_v4) *p_cuCtxCreate;
 extern __typeof__(cuStreamBeginCapture) *p_cuStreamBeginCapture;
 extern __typeof__(cuMemcpyDtoDAsync) *p_cuMemcpyDtoDAsync;
@@ -81,6 +83,18 @@ void expose(void); /* once, now or at a later call */
 void tell_host(void);
 void look_at_told(void);
 void copy_in(void);
+
+/* ---- large copies between the host and the GPU ---- */
+
+extern bool has_copies, has_turns; /* has_turns: the threads take turns */
+void allocate_for_copies(void);
+void copy_much(unsigned place); /* each thread in a place of its own, but for turns */
+
+unsigned copy_in_child(void); /* what its memory contained, in short */
+void copy_alike(void);	      /* STEPS times the same */
+
+/* What the memory of a place contained so far. */
+unsigned long sum_of_copies(unsigned place);
 
 /* ---- threads at once ---- */
 

@@ -1,0 +1,51 @@
+/* ranges.c - what the driver says of an address. */
+#include "ranges.h"
+
+#include <stdint.h>
+
+#include "driver.h"
+#include "pool.h"
+
+bool ranges_is_on_gpu(CUdeviceptr address, size_t bytes)
+{
+	CUcontext of_memory = NULL, current = NULL;
+	unsigned type = 0, is_managed = 1;
+	CUdeviceptr start = 0;
+	size_t size = 0;
+	CUpointer_attribute asked[] = {CU_POINTER_ATTRIBUTE_CONTEXT,
+				       CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+				       CU_POINTER_ATTRIBUTE_IS_MANAGED,
+				       CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+				       CU_POINTER_ATTRIBUTE_RANGE_SIZE};
+	void *answers[] = {&of_memory, &type, &is_managed, &start, &size};
+	const struct driver *driver = driver_open();
+
+	pool_return_at(address);
+	if (driver->pointer_attributes(sizeof(asked) / sizeof(asked[0]), asked, answers, address) !=
+		    CUDA_SUCCESS ||
+	    driver->get_current(&current) != CUDA_SUCCESS)
+		return false;
+	return of_memory && of_memory == current && type == CU_MEMORYTYPE_DEVICE && !is_managed &&
+	       start && address >= start && bytes && address - start <= size &&
+	       bytes <= size - (address - start);
+}
+
+static bool is_known(CUdeviceptr address)
+{
+	unsigned type = 0, is_managed = 0;
+	CUpointer_attribute asked[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+				       CU_POINTER_ATTRIBUTE_IS_MANAGED};
+	void *answers[] = {&type, &is_managed};
+
+	return driver_open()->pointer_attributes(sizeof(asked) / sizeof(asked[0]), asked, answers,
+						 address) != CUDA_SUCCESS ||
+	       type || is_managed;
+}
+
+bool ranges_is_pageable(const void *address, size_t bytes)
+{
+	CUdeviceptr first = (CUdeviceptr)(uintptr_t)address;
+
+	return first && bytes && first + bytes > first && !is_known(first) &&
+	       !is_known(first + bytes - 1);
+}

@@ -1,0 +1,15 @@
+/* ranges.h - what the driver says of an address: memory of the GPU, or memory of the host that it does not know. */
+#ifndef ROOFLINE_TRY_RANGES_H
+#define ROOFLINE_TRY_RANGES_H
+
+#include <cuda.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Whether all of it lies in one allocation of the current context, which is neither managed nor the host's. */
+bool ranges_is_on_gpu(CUdeviceptr address, size_t bytes);
+
+/* Whether the driver knows neither its first nor its last byte: it is neither pinned nor managed nor of the GPU. */
+bool ranges_is_pageable(const void *address, size_t bytes);
+
+#endif
