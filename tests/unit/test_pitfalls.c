@@ -26,7 +26,7 @@ static void expect(struct builder *b, const char *expected, const char *evidence
 
 	builder_finish(b);
 	assert_int_equal(timeline_build(&report.timeline, report.profile, &err), 0);
-	assert_int_equal(statistics_collect(&report.statistics, report.profile, &err), 0);
+	assert_int_equal(statistics_collect(&report.statistics, report.profile, NULL, &err), 0);
 	assert_int_equal(jit_build(&report.jit, report.profile, &err), 0);
 	assert_int_equal(gaps_analyze(&report.gaps, report.profile, report.timeline, 0, &err), 0);
 	assert_int_equal(counted_build(&report.counted, report.profile, &err), 0);
