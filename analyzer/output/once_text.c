@@ -10,6 +10,7 @@
 #define NAME_SIZE 256
 
 struct sum {
+	size_t row_count;
 	int64_t all_ns, once_ns;
 	bool is_unknown;
 };
@@ -32,6 +33,7 @@ static struct sum sum_up(const struct page *page, once_function row_at)
 		sum_add_ns(&sum.all_ns, all_of(split));
 		sum_add_ns(&sum.once_ns, split->once.time_ns);
 		sum.is_unknown |= split->is_unknown;
+		sum.row_count++;
 	}
 	return sum;
 }
@@ -98,6 +100,7 @@ void once_put(struct page *page, once_function row_at)
 	}
 	snprintf(text, sizeof(text), "%s, %s of these times", format_ns((double)sum.once_ns).text,
 		 format_percent((double)sum.once_ns, (double)sum.all_ns).text);
-	name_rows(text, sizeof(text), page, row_at, sum.all_ns);
+	if (sum.row_count > 1)
+		name_rows(text, sizeof(text), page, row_at, sum.all_ns);
 	page_wrap(page, "  once: ", text, 4);
 }
