@@ -417,8 +417,9 @@ int steady_state_build(struct steady_state **out, const struct profile *profile,
 	struct steady_state *state = NULL;
 	int rc = steady_state_find(&state, profile, timeline, err);
 
-	if (rc == 0)
-		rc = steady_state_measure(state, profile, timeline, gaps, err);
+	if (!state)
+		return rc;
+	rc = steady_state_measure(state, profile, timeline, gaps, err);
 	if (rc < 0) {
 		steady_state_free(state);
 		return rc;
