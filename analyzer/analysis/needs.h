@@ -2,6 +2,7 @@
  * needs.h - what an answer needs of a recording: tables and analyses.  The rest is neither read nor computed.
  *
  * Each section of a report says what it needs (output/sections.h); one that says nothing needs everything.
+ * when_steady is the part of steady_state that needs no causes of idle time.
  * To add an analysis: a row here, after those that it needs, and its row in ANALYSES_OF_PROFILE or its call in
  * report.c; no section asks for it then but those that need everything.
  */
@@ -14,26 +15,27 @@
 #include "trace/profile.h"
 
 /* ANALYSIS(member of struct report, the analyses that it is made from) */
-#define ANALYSES(ANALYSIS)                               \
-	ANALYSIS(events, 0)                              \
-	ANALYSIS(timeline, 0)                            \
-	ANALYSIS(gaps, NEED_timeline)                    \
-	ANALYSIS(steady_state, NEED_gaps)                \
-	ANALYSIS(statistics, 0)                          \
-	ANALYSIS(counted, 0)                             \
-	ANALYSIS(roofline, NEED_counted | NEED_timeline) \
-	ANALYSIS(device_graphs, 0)                       \
-	ANALYSIS(graph_join, 0)                          \
-	ANALYSIS(power, 0)                               \
-	ANALYSIS(jit, 0)                                 \
-	ANALYSIS(memory, 0)                              \
-	ANALYSIS(managed_memory, 0)                      \
-	ANALYSIS(accesses, NEED_memory)                  \
-	ANALYSIS(sm_activity, 0)                         \
-	ANALYSIS(device_work, 0)                         \
-	ANALYSIS(collectives, 0)                         \
-	ANALYSIS(job, NEED_gaps | NEED_collectives)      \
-	ANALYSIS(sampled, NEED_sm_activity)              \
+#define ANALYSES(ANALYSIS)                                   \
+	ANALYSIS(events, 0)                                  \
+	ANALYSIS(timeline, 0)                                \
+	ANALYSIS(gaps, NEED_timeline)                        \
+	ANALYSIS(when_steady, NEED_timeline)                 \
+	ANALYSIS(steady_state, NEED_gaps | NEED_when_steady) \
+	ANALYSIS(statistics, NEED_when_steady)               \
+	ANALYSIS(counted, 0)                                 \
+	ANALYSIS(roofline, NEED_counted | NEED_timeline)     \
+	ANALYSIS(device_graphs, 0)                           \
+	ANALYSIS(graph_join, 0)                              \
+	ANALYSIS(power, 0)                                   \
+	ANALYSIS(jit, 0)                                     \
+	ANALYSIS(memory, 0)                                  \
+	ANALYSIS(managed_memory, 0)                          \
+	ANALYSIS(accesses, NEED_memory)                      \
+	ANALYSIS(sm_activity, 0)                             \
+	ANALYSIS(device_work, 0)                             \
+	ANALYSIS(collectives, 0)                             \
+	ANALYSIS(job, NEED_gaps | NEED_collectives)          \
+	ANALYSIS(sampled, NEED_sm_activity)                  \
 	ANALYSIS(not_visible, NEED_timeline | NEED_statistics | NEED_device_graphs | NEED_sampled)
 
 #define ANALYSIS_NUMBER(name, needs) ANALYSIS_##name,

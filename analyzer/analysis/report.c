@@ -56,7 +56,18 @@ struct half {
 	struct err err;
 };
 
-/* Idle time and what repeats. */
+/* When what repeats does: what all times are divided by. */
+static int find_steady_state(struct half *half)
+{
+	struct report *report = half->report;
+
+	return is_needed(report, ANALYSIS_when_steady)
+		       ? steady_state_find(&report->steady_state, report->profile, report->timeline,
+					   &half->err)
+		       : 0;
+}
+
+/* Idle time, and what repeats. */
 static int analyze_times(struct half *half)
 {
 	struct report *report = half->report;
@@ -66,15 +77,26 @@ static int analyze_times(struct half *half)
 		rc = gaps_analyze(&report->gaps, report->profile, report->timeline,
 				  REPORT_LONGEST_GAPS, &half->err);
 	if (rc == 0 && is_needed(report, ANALYSIS_steady_state))
-		rc = steady_state_build(&report->steady_state, report->profile, report->timeline,
-					report->gaps, &half->err);
+		rc = steady_state_measure(report->steady_state, report->profile, report->timeline,
+					  report->gaps, &half->err);
 	return rc;
+}
+
+/* What kernels, calls and copies took. */
+static int collect_statistics(void *context)
+{
+	struct half *half = context;
+	struct report *report = half->report;
+
+	return is_needed(report, ANALYSIS_statistics)
+		       ? statistics_collect(&report->statistics, report->profile,
+					    report->steady_state, &half->err)
+		       : 0;
 }
 
 /* Analyses that look at the profile alone, or at those before them. */
 #define ANALYSES_OF_PROFILE(ANALYSIS)                               \
 	ANALYSIS(events, events_build, profile)                     \
-	ANALYSIS(statistics, statistics_collect, profile)           \
 	ANALYSIS(counted, counted_build, profile)                   \
 	ANALYSIS(device_graphs, device_graphs_build, profile)       \
 	ANALYSIS(graph_join, graph_join_build, profile)             \
@@ -104,7 +126,7 @@ static const struct {
 #undef ANALYSIS_ROW
 };
 
-/* What kernels, calls and copies took; counters, samples, graphs launched by the device, and NCCL. */
+/* Counters, samples, graphs launched by the device, and NCCL. */
 static int analyze_others(void *context)
 {
 	struct half *half = context;
@@ -119,14 +141,16 @@ static int analyze_others(void *context)
 	return rc;
 }
 
-static int analyze_halves(struct report *report, struct err *err)
+/* Does both at the same time. */
+static int analyze_halves(struct report *report, int (*analyze_one)(struct half *half),
+			  int (*analyze_other)(void *half), struct err *err)
 {
 	struct half times = {report, {""}}, others = {report, {""}};
 	struct worker worker;
 	int rc, others_rc;
 
-	worker_start(&worker, analyze_others, &others);
-	rc = analyze_times(&times);
+	worker_start(&worker, analyze_other, &others);
+	rc = analyze_one(&times);
 	others_rc = worker_join(&worker);
 	if (rc < 0)
 		return err_set(err, rc, "%s", times.err.text);
@@ -160,7 +184,9 @@ static int analyze(struct report *report, struct err *err)
 	if (is_needed(report, ANALYSIS_timeline))
 		rc = timeline_build(&report->timeline, report->profile, err);
 	if (rc == 0)
-		rc = analyze_halves(report, err);
+		rc = analyze_halves(report, find_steady_state, analyze_others, err);
+	if (rc == 0)
+		rc = analyze_halves(report, analyze_times, collect_statistics, err);
 	if (rc == 0 && is_needed(report, ANALYSIS_job))
 		rc = job_build(&report->job, report->profile, report->gaps, report->collectives,
 			       err);

@@ -136,6 +136,21 @@ const struct column distribution_columns[] = {
 	FIELD(struct distribution, p99_ns),  FIELD(struct distribution, min_ns),
 	FIELD(struct distribution, max_ns),  {0}};
 
+FINDER(steady_of, struct steady_split, split, split->is_unknown ? NULL : &split->steady);
+FINDER(once_of, struct steady_split, split, split->is_unknown ? NULL : &split->once);
+
+static const struct column part_columns[] = {FIELD(struct steady_part, time_ns),
+					     FIELD(struct steady_part, count),
+					     {0}};
+static const struct column part_time_columns[] = {FIELD(struct steady_part, time_ns), {0}};
+
+const struct column split_columns[] = {GROUP_FOUND("steady", steady_of, part_columns),
+				       GROUP_FOUND("once", once_of, part_columns),
+				       {0}};
+const struct column split_time_columns[] = {GROUP_FOUND("steady", steady_of, part_time_columns),
+					    GROUP_FOUND("once", once_of, part_time_columns),
+					    {0}};
+
 #define CAUSE_COLUMN(constant, name, title, meaning) \
 	{.key = (name),                              \
 	 .csv = name "_ns",                          \

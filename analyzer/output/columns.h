@@ -259,4 +259,9 @@ const void *column_base(const struct column *column, struct row *row, const void
 extern const struct column distribution_columns[];
 extern const struct column cause_columns[];
 
+/* Of a struct steady_split: objects "steady" and "once" with their time and how many began there, or with their time alone;
+ * not known where nothing repeats. */
+extern const struct column split_columns[];
+extern const struct column split_time_columns[];
+
 #endif

@@ -21,4 +21,7 @@ _Static_assert(TRACE_TABLE_COUNT <= 64, "a set of tables is 64 bits");
 #define TABLES_KERNELS \
 	(TABLE(kernels) | TABLE(launch_attributes) | TABLE(counted) | TABLE(counters))
 
+/* What a run's steady state is found in: operations, and which call submitted each. */
+#define TABLES_STEADY (TABLES_OPERATIONS | TABLE(api))
+
 #endif

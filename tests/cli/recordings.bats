@@ -74,6 +74,8 @@ def sampled_sms():
 def bars(chart):
     svg = os.environ["pictures"] + "/" + name + "/roofline-" + chart + ".svg"
     return len(xml.dom.minidom.parse(svg).getElementsByTagName("polygon"))
+timed = [(s, "total_ns") for s in ("kernels", "copies", "memsets", "api", "ranges", "graphs")] + \
+    [("streams", "busy_ns"), ("concurrency", "time_ns"), ("gaps", "duration_ns")]
 def points():
     return r["roofline"]["kernels"] + r["roofline"]["graphs"] + [r["roofline"]["application"]]
 # pitfalls that cost no time that anybody could tell
@@ -136,6 +138,20 @@ variants() {
 		'd["operation_count"] == sum(x["count"] for x in r["kernels"] + r["copies"] + r["memsets"])
 		 + sum(g["count"] for g in r["graphs"] if r["processes"][0]["is_graph_level"])' \
 		'd["idle_by_cause"]["unknown"] == 0 or name.endswith(".replay")'
+}
+
+# Of what is nested or side by side the parts of each row add up, of what is not those of all rows, too.
+@test "every recording: what is steady and what happens once add up to each time, to the nanosecond" {
+	{ recordings; of_two_ranks; of_several_gpus; } >"$BATS_TEST_TMPDIR/names"
+	expect "$(cat "$BATS_TEST_TMPDIR/names")" \
+		'all(x["steady"]["time_ns"] + x["once"]["time_ns"] == x[time] and min(x["steady"]["time_ns"], x["once"]["time_ns"]) >= 0
+		 for section, time in timed for x in r[section] if x["steady"]["time_ns"] is not None)' \
+		'all(x["steady"]["count"] + x["once"]["count"] == x["count"]
+		 for section in ("kernels", "copies", "memsets", "api", "ranges", "graphs") for x in r[section] if x["steady"]["count"] is not None)' \
+		'all((x["steady"]["time_ns"] is None) == (d["steady"]["wall_ns"] is None) == (x["once"]["time_ns"] is None)
+		 for section, _ in timed for x in r[section] if len(r["devices"]) == 1 and x.get("count") != 0)' \
+		'all(sum(x["steady"]["time_ns"] for x in r["concurrency"] if x["device"] == i and x["operation_count"] >= least) == g["steady"][key]
+		 for i, g in enumerate(r["devices"]) if g["steady"]["wall_ns"] is not None for least, key in ((0, "wall_ns"), (1, "busy_ns")))'
 }
 
 @test "every recording: none is a dead end: there is a command, or kernels are at their roof" {
@@ -741,7 +757,7 @@ assert [row["tail_ns"] + row["collective_wait_ns"] == "0" for row in csv.DictRea
 	expect copy_overlap.streamed 'd["copy_overlapped_ns"] > 0.6 * d["copy_ns"]'
 	expect copy_overlap.naive 'advice() == ["pageable_copy", "copy_overlap"]'
 	expect copy_overlap.streamed_pageable '"pageable_copy" in advice()'
-	expect copy_overlap.pinned 'advice()[0] == "copy_overlap"'
+	expect copy_overlap.pinned 'advice()[0] == "copy_overlap"' 'not any("side by side" in e for e in r["advice"][0]["evidence"])'
 	expect copy_overlap.streamed 'advice() == []'
 	expect concurrent_kernels.naive 'd["kernel_concurrent_ns"] == 0' 'r["kernels"][0]["waves"] < 0.1'
 	for variant in streams graph; do

@@ -40,6 +40,22 @@ holds() {
 	holds "j['verdict']['limit'].startswith('idle time, ') and 'steady' not in j['verdict']['limit']"
 }
 
+@test "of a change that is judged by the whole run the verdict tells what it is of the steady state, which the limit is of" {
+	for archive in "$root"/tests/corpus/recordings.*.tar; do
+		tar -xf "$archive" --wildcards 'collision*.trace.roofline' 2>/dev/null || true
+	done
+	json report collision.once.trace.roofline
+	holds "'% of the steady state; ' in j['verdict']['limit'] and j['advice'][0]['steady']['speedup'] < 1.005 < j['advice'][0]['speedup']"
+	holds "'x); it changes what is outside of the steady state, not what limits that' in j['verdict']['change']"
+	json report collision.trace.roofline # some of it is outside
+	holds "1.005 < j['advice'][0]['steady']['speedup'] < j['advice'][0]['speedup']"
+	holds "('; of the steady state %.2fx' % j['advice'][0]['steady']['speedup']) in j['verdict']['change']"
+	json report "$recordings/graph_chain.naive" # judged by the steady state
+	holds "'outside' not in j['verdict']['change'] and '; of the steady' not in j['verdict']['change']"
+	json report "$recordings/work_queue.persistent" # it repeats nothing
+	holds "'steady' not in j['verdict']['limit'] and 'outside' not in j['verdict']['change'] and '; of the steady' not in j['verdict']['change']"
+}
+
 @test "the verdict's shares stand in the table of idle time, beside those of the run" {
 	run -0 "$ROOFLINECTL" report "$recordings/graph_chain.naive" -s verdict,devices
 	local shares=()

@@ -32,7 +32,7 @@ static void begin(struct advised *it, struct builder *b)
 				  .sm_activity = it->activity,
 				  .ceilings = it->ceilings};
 	assert_int_equal(timeline_build(&report->timeline, report->profile, &err), 0);
-	assert_int_equal(statistics_collect(&report->statistics, report->profile, &err), 0);
+	assert_int_equal(statistics_collect(&report->statistics, report->profile, NULL, &err), 0);
 	assert_int_equal(jit_build(&report->jit, report->profile, &err), 0);
 	assert_int_equal(gaps_analyze(&report->gaps, report->profile, report->timeline, 10, &err),
 			 0);

@@ -30,7 +30,7 @@ static struct advice *advise(struct builder *b, struct report *report)
 				  .ceilings = ceilings};
 	builder_finish(b);
 	assert_int_equal(timeline_build(&report->timeline, report->profile, &err), 0);
-	assert_int_equal(statistics_collect(&report->statistics, report->profile, &err), 0);
+	assert_int_equal(statistics_collect(&report->statistics, report->profile, NULL, &err), 0);
 	assert_int_equal(jit_build(&report->jit, report->profile, &err), 0);
 	assert_int_equal(gaps_analyze(&report->gaps, report->profile, report->timeline, 10, &err),
 			 0);

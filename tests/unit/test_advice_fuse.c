@@ -59,7 +59,7 @@ static void advise(struct advised *it, struct builder *b)
 	report->counted = it->placed.counted;
 	report->roofline = it->placed.roofline;
 	report->atomics = it->placed.atomics;
-	assert_int_equal(statistics_collect(&report->statistics, report->profile, &err), 0);
+	assert_int_equal(statistics_collect(&report->statistics, report->profile, NULL, &err), 0);
 	assert_int_equal(jit_build(&report->jit, report->profile, &err), 0);
 	assert_int_equal(gaps_analyze(&report->gaps, report->profile, report->timeline, 10, &err),
 			 0);

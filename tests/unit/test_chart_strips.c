@@ -86,7 +86,8 @@ static void draw(struct sampled *s, const struct chart_options *options)
 	s->report.device_work = &s->work;
 	builder_finish(s->builder);
 	assert_int_equal(timeline_build(&s->report.timeline, s->report.profile, NULL), 0);
-	assert_int_equal(statistics_collect(&s->report.statistics, s->report.profile, NULL), 0);
+	assert_int_equal(statistics_collect(&s->report.statistics, s->report.profile, NULL, NULL),
+			 0);
 	assert_int_equal(gaps_analyze(&s->report.gaps, s->report.profile, s->report.timeline, 0,
 				      NULL),
 			 0);

@@ -382,7 +382,7 @@ static struct report report_of(struct builder *b)
 
 	builder_finish(b);
 	assert_int_equal(timeline_build(&report.timeline, &b->profile, NULL), 0);
-	assert_int_equal(statistics_collect(&report.statistics, &b->profile, NULL), 0);
+	assert_int_equal(statistics_collect(&report.statistics, &b->profile, NULL, NULL), 0);
 	assert_int_equal(gaps_analyze(&report.gaps, &b->profile, report.timeline, 0, NULL), 0);
 	assert_int_equal(device_work_build(&report.device_work, &b->profile, NULL), 0);
 	return report;

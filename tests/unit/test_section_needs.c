@@ -121,7 +121,7 @@ static void test_part(void **state)
 					  &err),
 			 0);
 	assert_true(report->profile->op_count > 0);
-	assert_int_equal(report->profile->call_count, 0);
+	assert_int_equal(report->profile->range_count, 0);
 	assert_null(report->gaps);
 	report_free(report);
 }
@@ -137,7 +137,7 @@ int main(void)
 		SENTENCE("a section alone is the same as in the whole report", test_same),
 		SENTENCE("the whole report, and advice, need everything", test_everything),
 		SENTENCE("events are put in order only where they are asked for", test_on_request),
-		SENTENCE("kernels alone are read without calls and without causes of idle time",
+		SENTENCE("kernels alone are read without ranges and without causes of idle time",
 			 test_part),
 	};
 

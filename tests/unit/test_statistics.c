@@ -17,7 +17,7 @@ static struct statistics *collect(struct builder *b)
 	struct statistics *statistics = NULL;
 	struct err err = {""};
 
-	assert_int_equal(statistics_collect(&statistics, builder_finish(b), &err), 0);
+	assert_int_equal(statistics_collect(&statistics, builder_finish(b), NULL, &err), 0);
 	return statistics;
 }
 

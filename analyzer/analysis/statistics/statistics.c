@@ -17,41 +17,56 @@ static int compare_streams(const void *left, const void *right)
 	return order ? order : (int)(a->stream > b->stream) - (a->stream < b->stream);
 }
 
-/* until_ns: the end of what came before in the stream. */
-static void add_op(struct stream_statistics *stream, const struct profile_window *window,
-		   const struct profile_op *op, int64_t *until_ns)
+/* How far a stream's operations have been looked at. */
+struct stream_walk {
+	int64_t until_ns; /* the end of what came before */
+	struct steady_cursor cursor;
+};
+
+static void add_busy(struct stream_statistics *stream, struct stream_walk *walk, uint32_t device,
+		     int64_t from_ns, int64_t end_ns)
 {
+	if (stream->op_count++ && walk->until_ns > from_ns)
+		from_ns = walk->until_ns;
+	if (end_ns > from_ns)
+		stream->busy_ns += end_ns - from_ns;
+	steady_split_device(&stream->split, &walk->cursor, device, from_ns,
+			    max_ns(from_ns, end_ns));
+	if (stream->op_count == 1 || end_ns > walk->until_ns)
+		walk->until_ns = end_ns;
+}
+
+static void add_op(struct stream_statistics *stream, const struct profile *profile,
+		   const struct profile_op *op, struct stream_walk *walk)
+{
+	const struct profile_window *window = &profile->window;
 	int64_t from_ns = op->start_ns, end_ns = op->end_ns;
 
 	if (window->is_part) {
 		from_ns = max_ns(from_ns, window->from_ns);
 		end_ns = min_ns(end_ns, window->to_ns);
 	}
-	if (stream->op_count++ && *until_ns > from_ns)
-		from_ns = *until_ns;
-	if (end_ns > from_ns)
-		stream->busy_ns += end_ns - from_ns;
-	if (stream->op_count == 1 || end_ns > *until_ns)
-		*until_ns = end_ns;
+	add_busy(stream, walk, profile_op_device(profile, op), from_ns, end_ns);
 }
 
 /* Branches of a graph overlap within one stream, so busy time is a union here as on the device.
  * Operations come by device and start, and a stream has one device: one look at each is enough. */
-static int collect_streams(struct statistics *statistics, const struct profile *profile)
+static int collect_streams(struct statistics *statistics, const struct profile *profile,
+			   const struct steady_state *steady_state)
 {
-	int64_t *busy_until_ns = calloc(profile->stream_count + 1, sizeof(*busy_until_ns));
+	struct stream_walk *walks = calloc(profile->stream_count + 1, sizeof(*walks));
 	size_t count = 0;
 
 	statistics->streams = calloc(profile->stream_count + 1, sizeof(*statistics->streams));
-	if (!busy_until_ns || !statistics->streams) {
-		free(busy_until_ns);
+	if (!walks || !statistics->streams) {
+		free(walks);
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < profile->op_count; i++) {
 		const struct profile_op *op = &profile->ops[i];
 
-		add_op(&statistics->streams[op->stream], &profile->window, op,
-		       &busy_until_ns[op->stream]);
+		walks[op->stream].cursor.state = steady_state;
+		add_op(&statistics->streams[op->stream], profile, op, &walks[op->stream]);
 	}
 	for (size_t i = 0; i < profile->stream_count; i++) {
 		struct stream_statistics stream = statistics->streams[i];
@@ -62,13 +77,14 @@ static int collect_streams(struct statistics *statistics, const struct profile *
 	}
 	statistics->stream_count = count;
 	qsort(statistics->streams, count, sizeof(*statistics->streams), compare_streams);
-	free(busy_until_ns);
+	free(walks);
 	return 0;
 }
 
 /* ---- all of it ---- */
 
-typedef int (*part_function)(struct statistics *statistics, const struct profile *profile);
+typedef int (*part_function)(struct statistics *statistics, const struct profile *profile,
+			     const struct steady_state *steady_state);
 
 static const part_function parts[] = {
 	statistics_collect_kernels, statistics_collect_operators, /* of these kernels */
@@ -76,13 +92,14 @@ static const part_function parts[] = {
 	statistics_collect_ranges,  statistics_collect_graphs,	  collect_streams,
 };
 
-int statistics_collect(struct statistics **out, const struct profile *profile, struct err *err)
+int statistics_collect(struct statistics **out, const struct profile *profile,
+		       const struct steady_state *steady_state, struct err *err)
 {
 	struct statistics *statistics = calloc(1, sizeof(*statistics));
 	int rc = statistics ? 0 : -ENOMEM;
 
 	for (size_t i = 0; rc == 0 && i < sizeof(parts) / sizeof(parts[0]); i++)
-		rc = parts[i](statistics, profile);
+		rc = parts[i](statistics, profile, steady_state);
 	if (rc < 0) {
 		statistics_free(statistics);
 		return err_set(err, rc, "out of memory for the statistics");

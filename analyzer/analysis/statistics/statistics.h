@@ -2,11 +2,13 @@
  * statistics.h - counts, totals and percentiles of what a recording holds.
  *
  * Pure arithmetic on a profile.  Every list is sorted by total time, largest
- * first, ties by name, so that reports are stable.
+ * first, ties by name, so that reports are stable.  Each time is divided into what lies in the steady state and the
+ * rest (steady_split.h); without a steady state that is unknown.
  */
 #ifndef ROOFLINE_STATISTICS_H
 #define ROOFLINE_STATISTICS_H
 
+#include "analysis/time/steady_split.h"
 #include "base/distribution.h"
 #include "trace/profile.h"
 
@@ -14,6 +16,7 @@
 struct kernel_statistics {
 	const char *name; /* demangled */
 	struct distribution time;
+	struct steady_split split;
 	uint32_t signature_count;      /* different launch shapes */
 	uint32_t signature;	       /* signatures[]: the shape with the most time */
 	uint32_t device, device_count; /* the first of those that it ran on */
@@ -30,6 +33,7 @@ struct copy_statistics {
 	uint32_t kind, src_memory, dst_memory;
 	bool is_async;
 	struct distribution time;
+	struct steady_split split;
 	uint64_t bytes;
 	double byte_per_s; /* bytes over total time */
 };
@@ -37,12 +41,14 @@ struct copy_statistics {
 struct memset_statistics {
 	uint32_t memory;
 	struct distribution time;
+	struct steady_split split;
 	uint64_t bytes;
 };
 
 struct call_statistics {
 	uint32_t name; /* call_names[] */
 	struct distribution time;
+	struct steady_split split;
 	uint64_t failed_count; /* result other than 0 (success) and 600 (not ready) */
 };
 
@@ -50,6 +56,7 @@ struct call_statistics {
 struct range_statistics {
 	const char *domain, *name;
 	struct distribution time;
+	struct steady_split split;
 	uint64_t op_count;   /* operations launched inside, by the thread of the range */
 	int64_t gpu_ns;	     /* sum of their durations */
 	int64_t span_ns;     /* sum over ranges of first start to last end of those operations */
@@ -63,7 +70,8 @@ struct graph_statistics {
 	uint64_t op_count;	  /* node executions; 0 in graph-level recordings */
 	uint32_t node_count;	  /* different nodes seen */
 	struct distribution time; /* per launch: first node's start to last node's end */
-	int64_t node_ns;	  /* sum of node durations; parallel branches count each */
+	struct steady_split split;
+	int64_t node_ns; /* sum of node durations; parallel branches count each */
 	bool is_device_launched;
 };
 
@@ -71,6 +79,7 @@ struct stream_statistics {
 	uint32_t stream; /* streams[] */
 	uint64_t op_count;
 	int64_t busy_ns; /* union of its operations */
+	struct steady_split split;
 };
 
 struct statistics {
@@ -92,7 +101,9 @@ struct statistics {
 	uint64_t sync_call_count;
 };
 
-int statistics_collect(struct statistics **out, const struct profile *profile, struct err *err);
+/* steady_state: found (steady_state_find); NULL: how times are divided is not known. */
+int statistics_collect(struct statistics **out, const struct profile *profile,
+		       const struct steady_state *steady_state, struct err *err);
 void statistics_free(struct statistics *statistics);
 
 #endif

@@ -21,9 +21,24 @@ static int64_t length_ns(const struct profile *profile, const struct profile_cal
 	return min_ns(call->end_ns, window->to_ns) - max_ns(call->start_ns, window->from_ns);
 }
 
-static int gather(struct durations *durations, const struct profile *profile,
-		  struct call_statistics *by_name)
+/* Of a call that counts. */
+static void split(struct call_statistics *name, struct steady_cursor *cursor,
+		  const struct profile *profile, const struct profile_call *call)
 {
+	const struct profile_window *window = &profile->window;
+	int64_t start_ns = call->start_ns;
+
+	if (window->is_part)
+		start_ns = max_ns(start_ns, window->from_ns);
+	steady_split_host(&name->split, cursor, profile, call->thread, start_ns,
+			  start_ns + length_ns(profile, call));
+}
+
+static int gather(struct durations *durations, const struct profile *profile,
+		  const struct steady_state *steady_state, struct call_statistics *by_name)
+{
+	struct steady_cursor cursor = {.state = steady_state};
+
 	for (size_t i = 0; i < profile->call_count; i++)
 		if (length_ns(profile, &profile->calls[i]) >= 0)
 			durations_count(durations, profile->calls[i].name);
@@ -36,6 +51,7 @@ static int gather(struct durations *durations, const struct profile *profile,
 		if (counted_ns < 0)
 			continue;
 		durations_add(durations, call->name, counted_ns);
+		split(&by_name[call->name], &cursor, profile, call);
 		by_name[call->name].failed_count +=
 			call->result != RESULT_SUCCESS && call->result != RESULT_NOT_READY;
 	}
@@ -65,7 +81,8 @@ static int compare_calls(const void *left, const void *right, void *context)
 		     : strcmp(profile->call_names[a->name].text, profile->call_names[b->name].text);
 }
 
-int statistics_collect_calls(struct statistics *statistics, const struct profile *profile)
+int statistics_collect_calls(struct statistics *statistics, const struct profile *profile,
+			     const struct steady_state *steady_state)
 {
 	struct durations durations;
 	int rc = durations_open(&durations, profile->call_name_count);
@@ -74,7 +91,7 @@ int statistics_collect_calls(struct statistics *statistics, const struct profile
 	if (rc == 0 && !statistics->calls)
 		rc = -ENOMEM;
 	if (rc == 0)
-		rc = gather(&durations, profile, statistics->calls);
+		rc = gather(&durations, profile, steady_state, statistics->calls);
 	for (size_t i = 0; rc == 0 && i < profile->call_name_count; i++) {
 		struct call_statistics call = statistics->calls[i];
 

@@ -57,8 +57,10 @@ static int group_copies(struct transfer_pass *pass, const struct profile *profil
 
 /* Only what ran counts, so bytes come through the operations. */
 static void describe_copies(struct transfer_pass *pass, const struct profile *profile,
-			    struct copy_statistics *copies)
+			    const struct steady_state *steady_state, struct copy_statistics *copies)
 {
+	struct steady_cursor cursor = {.state = steady_state};
+
 	for (size_t i = 0; i < profile->op_count; i++) {
 		const struct profile_op *op = &profile->ops[i];
 		const struct profile_copy *copy;
@@ -73,6 +75,7 @@ static void describe_copies(struct transfer_pass *pass, const struct profile *pr
 		group->dst_memory = copy->dst_memory;
 		group->is_async = copy->is_async;
 		sum_add_count(&group->bytes, copy->bytes);
+		steady_split_op(&group->split, &cursor, profile, op);
 	}
 }
 
@@ -90,7 +93,8 @@ static int compare_copies(const void *left, const void *right)
 	return order ? order : a->is_async - b->is_async;
 }
 
-int statistics_collect_copies(struct statistics *statistics, const struct profile *profile)
+int statistics_collect_copies(struct statistics *statistics, const struct profile *profile,
+			      const struct steady_state *steady_state)
 {
 	struct transfer_pass pass = {0};
 	struct copy_statistics *copies = NULL;
@@ -102,7 +106,7 @@ int statistics_collect_copies(struct statistics *statistics, const struct profil
 	if (rc == 0 && !(copies = calloc(pass.groups.count + 1, sizeof(*copies))))
 		rc = -ENOMEM;
 	if (rc == 0) {
-		describe_copies(&pass, profile, copies);
+		describe_copies(&pass, profile, steady_state, copies);
 		for (size_t i = 0; i < pass.groups.count; i++) {
 			struct copy_statistics copy = copies[i];
 
@@ -134,16 +138,21 @@ static int group_memsets(struct transfer_pass *pass, const struct profile *profi
 }
 
 static void describe_memsets(struct transfer_pass *pass, const struct profile *profile,
+			     const struct steady_state *steady_state,
 			     struct memset_statistics *memsets)
 {
+	struct steady_cursor cursor = {.state = steady_state};
+
 	for (size_t i = 0; i < profile->op_count; i++) {
 		const struct profile_op *op = &profile->ops[i];
+		struct memset_statistics *group;
 
 		if (op->kind != OP_MEMSET)
 			continue;
-		memsets[pass->group_of[op->detail]].memory = profile->memsets[op->detail].memory;
-		sum_add_count(&memsets[pass->group_of[op->detail]].bytes,
-			      profile->memsets[op->detail].bytes);
+		group = &memsets[pass->group_of[op->detail]];
+		group->memory = profile->memsets[op->detail].memory;
+		sum_add_count(&group->bytes, profile->memsets[op->detail].bytes);
+		steady_split_op(&group->split, &cursor, profile, op);
 	}
 }
 
@@ -155,7 +164,8 @@ static int compare_memsets(const void *left, const void *right)
 	return order ? order : (int)(a->memory > b->memory) - (a->memory < b->memory);
 }
 
-int statistics_collect_memsets(struct statistics *statistics, const struct profile *profile)
+int statistics_collect_memsets(struct statistics *statistics, const struct profile *profile,
+			       const struct steady_state *steady_state)
 {
 	struct transfer_pass pass = {0};
 	struct memset_statistics *memsets = NULL;
@@ -167,7 +177,7 @@ int statistics_collect_memsets(struct statistics *statistics, const struct profi
 	if (rc == 0 && !(memsets = calloc(pass.groups.count + 1, sizeof(*memsets))))
 		rc = -ENOMEM;
 	if (rc == 0) {
-		describe_memsets(&pass, profile, memsets);
+		describe_memsets(&pass, profile, steady_state, memsets);
 		for (size_t i = 0; i < pass.groups.count; i++) {
 			struct memset_statistics item = memsets[i];
 

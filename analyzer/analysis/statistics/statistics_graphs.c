@@ -13,6 +13,7 @@
  */
 struct graph_pass {
 	const struct profile *profile;
+	const struct steady_state *steady_state;
 	struct groups groups; /* by process and executable graph */
 	struct durations durations;
 	uint32_t *ops;	    /* operations of graphs, ops[] */
@@ -103,9 +104,10 @@ static int find_groups(struct graph_pass *pass)
 	return 0;
 }
 
-static int pass_open(struct graph_pass *pass, const struct profile *profile, size_t count)
+static int pass_open(struct graph_pass *pass, const struct profile *profile,
+		     const struct steady_state *steady_state, size_t count)
 {
-	*pass = (struct graph_pass){.profile = profile};
+	*pass = (struct graph_pass){.profile = profile, .steady_state = steady_state};
 	pass->ops = calloc(count, sizeof(*pass->ops));
 	pass->scratch = calloc(count, sizeof(*pass->scratch));
 	pass->group_of = calloc(profile->op_count, sizeof(*pass->group_of));
@@ -156,7 +158,8 @@ static void describe_launch(const struct graph_pass *pass, size_t first, size_t 
 			   profile->ops[pass->ops[i]].end_ns - profile->ops[pass->ops[i]].start_ns);
 }
 
-static int64_t launch_duration(const struct graph_pass *pass, size_t first, size_t end)
+static void add_launch(struct graph_pass *pass, struct graph_statistics *graphs, size_t first,
+		       size_t end)
 {
 	const struct profile_op *ops = pass->profile->ops;
 	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
@@ -167,7 +170,10 @@ static int64_t launch_duration(const struct graph_pass *pass, size_t first, size
 		first_ns = op->start_ns < first_ns ? op->start_ns : first_ns;
 		last_ns = op->end_ns > last_ns ? op->end_ns : last_ns;
 	}
-	return last_ns - first_ns;
+	durations_add(&pass->durations, pass->group_of[pass->ops[first]], last_ns - first_ns);
+	steady_split_any(&graphs[pass->group_of[pass->ops[first]]].split, pass->steady_state,
+			 profile_op_device(pass->profile, &ops[pass->ops[first]]), first_ns,
+			 last_ns);
 }
 
 static int gather_launches(struct graph_pass *pass, struct graph_statistics *graphs)
@@ -187,11 +193,12 @@ static int gather_launches(struct graph_pass *pass, struct graph_statistics *gra
 	for (first = 0; first < pass->count; first = end) {
 		end = launch_end(pass, first);
 		if (is_launch(pass, first))
-			durations_add(&pass->durations, pass->group_of[pass->ops[first]],
-				      launch_duration(pass, first, end));
+			add_launch(pass, graphs, first, end);
 	}
-	for (size_t i = 0; i < pass->groups.count; i++)
+	for (size_t i = 0; i < pass->groups.count; i++) {
 		graphs[i].time = durations_distribution(&pass->durations, i);
+		graphs[i].split.is_unknown |= !graphs[i].time.count; /* a conditional node's body */
+	}
 	return 0;
 }
 
@@ -230,7 +237,8 @@ static int compare_graphs(const void *left, const void *right)
 	return order ? order : (int)(a->graph > b->graph) - (a->graph < b->graph);
 }
 
-int statistics_collect_graphs(struct statistics *statistics, const struct profile *profile)
+int statistics_collect_graphs(struct statistics *statistics, const struct profile *profile,
+			      const struct steady_state *steady_state)
 {
 	size_t count = count_graph_ops(profile);
 	struct graph_statistics *graphs = NULL;
@@ -239,7 +247,7 @@ int statistics_collect_graphs(struct statistics *statistics, const struct profil
 
 	if (count == 0)
 		return 0;
-	rc = pass_open(&pass, profile, count);
+	rc = pass_open(&pass, profile, steady_state, count);
 	if (rc == 0 && !(graphs = calloc(pass.groups.count, sizeof(*graphs))))
 		rc = -ENOMEM;
 	if (rc == 0)

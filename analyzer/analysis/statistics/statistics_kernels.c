@@ -9,7 +9,8 @@
 /* Working memory of one pass over the kernels. */
 struct kernel_pass {
 	const struct profile *profile;
-	struct durations durations;	   /* by kernel name */
+	struct durations durations; /* by kernel name */
+	struct steady_cursor cursor;
 	int64_t *signature_ns;		   /* by signature */
 	bool *is_signature_used;	   /* by signature */
 	uint32_t *last_device;		   /* by kernel name: operations come by device */
@@ -21,11 +22,12 @@ static uint32_t kernel_of(const struct profile *profile, const struct profile_op
 	return profile->signatures[op->detail].kernel;
 }
 
-static int pass_open(struct kernel_pass *pass, const struct profile *profile)
+static int pass_open(struct kernel_pass *pass, const struct profile *profile,
+		     const struct steady_state *steady_state)
 {
 	size_t name_count = profile->kernel_name_count, signature_count = profile->signature_count;
 
-	*pass = (struct kernel_pass){.profile = profile};
+	*pass = (struct kernel_pass){.profile = profile, .cursor = {.state = steady_state}};
 	pass->signature_ns = calloc(signature_count + 1, sizeof(*pass->signature_ns));
 	pass->is_signature_used = calloc(signature_count + 1, sizeof(*pass->is_signature_used));
 	pass->last_device = calloc(name_count + 1, sizeof(*pass->last_device));
@@ -112,6 +114,7 @@ static int gather(struct kernel_pass *pass)
 		add_attributes(pass, op, !pass->durations.filled[kernel]);
 		add_device(pass, op, !pass->durations.filled[kernel]);
 		durations_add(&pass->durations, kernel, op->end_ns - op->start_ns);
+		steady_split_op(&pass->by_name[kernel].split, &pass->cursor, profile, op);
 		sum_add_ns(&pass->signature_ns[op->detail], op->end_ns - op->start_ns);
 		pass->is_signature_used[op->detail] = true;
 	}
@@ -159,10 +162,11 @@ static size_t complete(struct kernel_pass *pass)
 	return count;
 }
 
-int statistics_collect_kernels(struct statistics *statistics, const struct profile *profile)
+int statistics_collect_kernels(struct statistics *statistics, const struct profile *profile,
+			       const struct steady_state *steady_state)
 {
 	struct kernel_pass pass;
-	int rc = pass_open(&pass, profile);
+	int rc = pass_open(&pass, profile, steady_state);
 
 	if (rc == 0)
 		rc = gather(&pass);

@@ -159,8 +159,10 @@ static int choose(struct statistics *statistics, const struct operator_pass *pas
 	return 0;
 }
 
-int statistics_collect_operators(struct statistics *statistics, const struct profile *profile)
+int statistics_collect_operators(struct statistics *statistics, const struct profile *profile,
+				 const struct steady_state *steady_state)
 {
+	(void)steady_state;
 	struct operator_pass pass;
 	int rc = pass_open(&pass, profile);
 

@@ -13,6 +13,7 @@ struct range_pass {
 	struct groups groups;
 	struct durations durations;
 	struct launched *launched;
+	struct steady_cursor cursor;
 	uint32_t *group_of; /* by range */
 };
 
@@ -67,7 +68,7 @@ static int gather(struct range_pass *pass)
 	return launched_open(&pass->launched, profile);
 }
 
-static void add_range(struct range_statistics *statistics, const struct range_pass *pass,
+static void add_range(struct range_statistics *statistics, struct range_pass *pass,
 		      const struct profile_range *range)
 {
 	struct launched_sum sum =
@@ -80,6 +81,8 @@ static void add_range(struct range_statistics *statistics, const struct range_pa
 	if (sum.op_count)
 		sum_add_ns(&statistics->span_ns, sum.last_ns - sum.first_ns);
 	statistics->open_count += range->is_open;
+	steady_split_host(&statistics->split, &pass->cursor, pass->profile, range->thread,
+			  range->start_ns, range->end_ns);
 }
 
 static int compare_ranges(const void *left, const void *right)
@@ -92,9 +95,10 @@ static int compare_ranges(const void *left, const void *right)
 	return order ? order : strcmp(a->domain, b->domain);
 }
 
-int statistics_collect_ranges(struct statistics *statistics, const struct profile *profile)
+int statistics_collect_ranges(struct statistics *statistics, const struct profile *profile,
+			      const struct steady_state *steady_state)
 {
-	struct range_pass pass = {.profile = profile};
+	struct range_pass pass = {.profile = profile, .cursor = {.state = steady_state}};
 	struct range_statistics *ranges = NULL;
 	int rc = 0;
 

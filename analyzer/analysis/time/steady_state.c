@@ -12,8 +12,8 @@ struct search {
 	const struct gap_analysis *gaps;
 	size_t index; /* of the device */
 	struct steady_device *device;
-	struct spans steady, usual; /* sealed once found */
-	bool *is_counted;	    /* by call */
+	struct spans *host_when; /* of the process that runs the loop */
+	bool *is_counted;	 /* by call */
 };
 
 /* ---- when it is ---- */
@@ -21,63 +21,74 @@ struct search {
 /* Of one set of iterations: those that follow each other are one span. */
 struct stretch {
 	struct spans *spans;
-	const struct timeline_device *times;
+	int64_t first_ns, last_ns; /* nothing before and behind them counts */
 	int64_t start_ns, end_ns;
 };
 
 /* Of a part of a recording what lies within: operations may reach beyond it. */
 static int stretch_end(struct stretch *stretch)
 {
-	int64_t start_ns = max_ns(stretch->start_ns, stretch->times->first_ns);
-	int64_t end_ns = min_ns(stretch->end_ns, stretch->times->last_ns);
-
-	return end_ns > start_ns ? spans_add(stretch->spans, start_ns, end_ns) : 0;
+	return spans_add(stretch->spans, max_ns(stretch->start_ns, stretch->first_ns),
+			 min_ns(stretch->end_ns, stretch->last_ns));
 }
 
-static int stretch_add(struct stretch *stretch, const struct steady_iteration *iteration)
+static int stretch_add(struct stretch *stretch, int64_t start_ns, int64_t end_ns)
 {
 	int rc = 0;
 
-	if (iteration->start_ns != stretch->end_ns) {
+	if (start_ns > stretch->end_ns) {
 		rc = stretch_end(stretch);
-		stretch->start_ns = iteration->start_ns;
+		stretch->start_ns = start_ns;
 	}
-	stretch->end_ns = iteration->end_ns;
+	stretch->start_ns = min_ns(stretch->start_ns, start_ns);
+	stretch->end_ns = max_ns(stretch->end_ns, end_ns);
 	return rc;
 }
 
 struct stretches {
-	struct stretch steady, usual;
+	struct stretch steady, usual, host;
 	struct steady_device *device;
+	const struct profile *profile;
 };
 
 static int add_iteration(const struct steady_iteration *iteration, void *context)
 {
 	struct stretches *stretches = context;
 	struct steady_device *device = stretches->device;
-	int rc = stretch_add(&stretches->steady, iteration);
+	int64_t start_ns = iteration->start_ns, end_ns = iteration->end_ns;
+	int64_t call_ns = stretches->profile->calls[iteration->first_call].start_ns;
+	int rc = stretch_add(&stretches->steady, start_ns, end_ns);
 
+	if (rc == 0)
+		rc = stretch_add(&stretches->host, min_ns(call_ns, start_ns), end_ns);
 	if (iteration->run_ns > device->loop.high_ns)
 		device->pause_ns += iteration->run_ns - device->loop.median_ns;
 	if (rc < 0 || !iteration->is_usual)
 		return rc;
 	device->usual_count++;
-	return stretch_add(&stretches->usual, iteration);
+	return stretch_add(&stretches->usual, start_ns, end_ns);
 }
 
 static int find_spans(struct search *search)
 {
-	struct stretches stretches = {.steady = {&search->steady, search->times, 0, 0},
-				      .usual = {&search->usual, search->times, 0, 0},
-				      .device = search->device};
+	int64_t first_ns = search->times->first_ns, last_ns = search->times->last_ns;
+	struct stretches stretches = {
+		.steady = {&search->device->when, first_ns, last_ns, 0, 0},
+		.usual = {&search->device->usual_when, first_ns, last_ns, 0, 0},
+		.host = {search->host_when, INT64_MIN, last_ns, 0, 0},
+		.device = search->device,
+		.profile = search->run.profile,
+	};
 	int rc = steady_loop_visit(&search->device->loop, &search->run, add_iteration, &stretches);
 
 	if (rc == 0)
 		rc = stretch_end(&stretches.steady);
 	if (rc == 0)
 		rc = stretch_end(&stretches.usual);
-	spans_seal(&search->steady);
-	spans_seal(&search->usual);
+	if (rc == 0)
+		rc = stretch_end(&stretches.host);
+	spans_seal(&search->device->when);
+	spans_seal(&search->device->usual_when);
 	return rc;
 }
 
@@ -121,9 +132,9 @@ static void cover(struct covered *covered, const struct search *search, int64_t 
 		  int64_t end_ns)
 {
 	covered->steady_ns =
-		spans_covered_next(&search->steady, &covered->next_steady, start_ns, end_ns);
-	covered->usual_ns =
-		spans_covered_next(&search->usual, &covered->next_usual, start_ns, end_ns);
+		spans_covered_next(&search->device->when, &covered->next_steady, start_ns, end_ns);
+	covered->usual_ns = spans_covered_next(&search->device->usual_when, &covered->next_usual,
+					       start_ns, end_ns);
 }
 
 /* Time with at least one of the operations that the device has of that kind: all, or kernels and graphs. */
@@ -218,23 +229,29 @@ static void count_ops(struct search *search)
 		bool launches = is_launch(search, op);
 
 		count_op(&device->once, launches);
-		if (spans_covered_next(&search->steady, &next, op->start_ns, op->start_ns + 1))
+		if (spans_covered_next(&search->device->when, &next, op->start_ns,
+				       op->start_ns + 1))
 			count_op(&device->steady, launches);
 	}
 }
 
 /* ---- and the rest ---- */
 
+/* In which process the loop runs. */
+static uint32_t process_of(const struct looped_run *run, const struct steady_loop *loop)
+{
+	return run->profile->threads[run->loops->items[loop->members[0]].thread].process;
+}
+
 static struct once_span span_of(const struct search *search)
 {
 	const struct profile *profile = search->run.profile;
-	const struct loop *loop = &search->run.loops->items[search->device->loop.members[0]];
-	uint32_t index = profile->threads[loop->thread].process;
+	uint32_t index = process_of(&search->run, &search->device->loop);
 	const struct profile_process *process = &profile->processes[index];
 	struct once_span span = {.process = index,
 				 .start_ns = search->times->first_ns,
 				 .end_ns = max_ns(search->times->last_ns, process->last_ns),
-				 .steady = &search->steady};
+				 .steady = &search->device->when};
 
 	if (process->first_ns)
 		span.start_ns = min_ns(span.start_ns, process->first_ns);
@@ -263,83 +280,107 @@ static int find_once(struct search *search)
 
 /* ---- a device ---- */
 
-static int measure(struct search *search)
+/* As the timeline; where no two operations ever ran at once, without another look at each. */
+static int find_concurrency(struct search *search)
 {
 	struct steady_device *device = search->device;
-	int rc = find_spans(search);
 
+	if (search->times->concurrency_ns[1] == search->times->busy_ns) {
+		device->concurrency_ns[0] = device->steady.wall_ns - device->steady.busy_ns;
+		device->concurrency_ns[1] = device->steady.busy_ns;
+		return 0;
+	}
+	return timeline_concurrency(device->concurrency_ns, search->run.profile, search->index,
+				    &device->when);
+}
+
+static int find(struct search *search)
+{
+	struct steady_device *device = search->device;
+	int rc = steady_loop_find(&device->loop, &search->run, search->index);
+
+	if (rc < 0 || !device->loop.count)
+		return rc;
+	rc = find_spans(search);
 	if (rc < 0)
 		return rc;
-	device->steady.wall_ns = wall_of(&search->steady);
-	device->usual.wall_ns = wall_of(&search->usual);
+	device->steady.wall_ns = wall_of(&device->when);
+	device->usual.wall_ns = wall_of(&device->usual_when);
 	find_busy(search, false, &device->steady.busy_ns, &device->usual.busy_ns);
 	find_busy(search, true, &device->steady.kernel_ns, &device->usual.kernel_ns);
 	device->is_found = device->steady.kernel_ns > search->times->kernel_ns / 2;
-	if (!device->is_found)
-		return 0;
-	rc = gaps_visit(search->gaps, search->index, add_gap, &(struct gap_walk){.search = search});
+	return device->is_found ? find_concurrency(search) : 0;
+}
+
+static int measure(struct search *search)
+{
+	int rc = gaps_visit(search->gaps, search->index, add_gap,
+			    &(struct gap_walk){.search = search});
+
 	if (rc < 0)
 		return rc;
 	count_ops(search);
 	return find_once(search);
 }
 
-static int search_device(struct search *search)
-{
-	int rc = steady_loop_find(&search->device->loop, &search->run, search->index);
+/* ---- all of them ---- */
 
-	if (rc == 0 && search->device->loop.count)
-		rc = measure(search);
-	spans_free(&search->steady);
-	spans_free(&search->usual);
+static struct search search_of(struct steady_state *state, const struct profile *profile,
+			       const struct timeline *timeline, size_t index)
+{
+	return (struct search){.run = {.profile = profile,
+				       .submissions = &state->submissions,
+				       .loops = &state->loops},
+			       .times = &timeline->devices[index],
+			       .index = index,
+			       .device = &state->devices[index]};
+}
+
+/* The host's times are kept where the loop is the device's steady state. */
+static int find_device(struct steady_state *state, const struct profile *profile,
+		       const struct timeline *timeline, size_t index)
+{
+	struct search search = search_of(state, profile, timeline, index);
+	struct spans host_when = {0}, *kept;
+	int rc;
+
+	search.host_when = &host_when;
+	rc = find(&search);
+	if (rc == 0 && search.device->is_found) {
+		kept = &state->host_when[process_of(&search.run, &search.device->loop)];
+		for (size_t i = 0; rc == 0 && i < host_when.count; i++)
+			rc = spans_add(kept, host_when.items[i].start_ns,
+				       host_when.items[i].end_ns);
+	}
+	spans_free(&host_when);
 	return rc;
 }
 
-static int search_devices(struct steady_state *state, const struct looped_run *run,
-			  const struct timeline *timeline, const struct gap_analysis *gaps)
+static int find_all(struct steady_state *state, const struct profile *profile,
+		    const struct timeline *timeline)
 {
-	bool *is_counted = calloc(run->profile->call_count + 1, sizeof(*is_counted));
-	int rc = is_counted ? 0 : -ENOMEM;
-
-	for (size_t i = 0; rc == 0 && i < state->device_count; i++)
-		rc = search_device(&(struct search){.run = *run,
-						    .times = &timeline->devices[i],
-						    .gaps = gaps,
-						    .index = i,
-						    .device = &state->devices[i],
-						    .is_counted = is_counted});
-	free(is_counted);
-	return rc;
-}
-
-static int search_all(struct steady_state *state, const struct profile *profile,
-		      const struct timeline *timeline, const struct gap_analysis *gaps)
-{
-	struct submissions submissions;
-	int rc = submissions_find(&submissions, profile);
+	int rc = submissions_find(&state->submissions, profile);
 
 	state->device_count = profile->device_count;
+	state->process_count = profile->process_count;
 	state->devices = calloc(profile->device_count + 1, sizeof(*state->devices));
-	if (!state->devices)
+	state->host_when = calloc(profile->process_count + 1, sizeof(*state->host_when));
+	if (!state->devices || !state->host_when)
 		rc = -ENOMEM;
 	if (rc == 0)
-		rc = loops_find(&state->loops, profile, &submissions);
-	if (rc == 0)
-		rc = search_devices(state,
-				    &(struct looped_run){.profile = profile,
-							 .submissions = &submissions,
-							 .loops = &state->loops},
-				    timeline, gaps);
-	submissions_free(&submissions);
+		rc = loops_find(&state->loops, profile, &state->submissions);
+	for (size_t i = 0; rc == 0 && i < state->device_count; i++)
+		rc = find_device(state, profile, timeline, i);
+	for (size_t i = 0; rc == 0 && i < state->process_count; i++)
+		spans_seal(&state->host_when[i]);
 	return rc;
 }
 
-int steady_state_build(struct steady_state **out, const struct profile *profile,
-		       const struct timeline *timeline, const struct gap_analysis *gaps,
-		       struct err *err)
+int steady_state_find(struct steady_state **out, const struct profile *profile,
+		      const struct timeline *timeline, struct err *err)
 {
 	struct steady_state *state = calloc(1, sizeof(*state));
-	int rc = state ? search_all(state, profile, timeline, gaps) : -ENOMEM;
+	int rc = state ? find_all(state, profile, timeline) : -ENOMEM;
 
 	if (rc < 0) {
 		steady_state_free(state);
@@ -349,13 +390,63 @@ int steady_state_build(struct steady_state **out, const struct profile *profile,
 	return 0;
 }
 
+int steady_state_measure(struct steady_state *state, const struct profile *profile,
+			 const struct timeline *timeline, const struct gap_analysis *gaps,
+			 struct err *err)
+{
+	bool *is_counted = calloc(profile->call_count + 1, sizeof(*is_counted));
+	int rc = is_counted ? 0 : -ENOMEM;
+
+	for (size_t i = 0; rc == 0 && i < state->device_count; i++) {
+		struct search search = search_of(state, profile, timeline, i);
+
+		search.gaps = gaps;
+		search.is_counted = is_counted;
+		if (state->devices[i].is_found)
+			rc = measure(&search);
+	}
+	free(is_counted);
+	submissions_free(&state->submissions);
+	return rc < 0 ? err_set(err, rc, "out of memory for the steady state") : 0;
+}
+
+int steady_state_build(struct steady_state **out, const struct profile *profile,
+		       const struct timeline *timeline, const struct gap_analysis *gaps,
+		       struct err *err)
+{
+	struct steady_state *state = NULL;
+	int rc = steady_state_find(&state, profile, timeline, err);
+
+	if (!state)
+		return rc;
+	rc = steady_state_measure(state, profile, timeline, gaps, err);
+	if (rc < 0) {
+		steady_state_free(state);
+		return rc;
+	}
+	*out = state;
+	return 0;
+}
+
+static void free_spans(struct steady_state *state)
+{
+	for (size_t i = 0; state->devices && i < state->device_count; i++) {
+		steady_loop_free(&state->devices[i].loop);
+		spans_free(&state->devices[i].when);
+		spans_free(&state->devices[i].usual_when);
+	}
+	for (size_t i = 0; state->host_when && i < state->process_count; i++)
+		spans_free(&state->host_when[i]);
+}
+
 void steady_state_free(struct steady_state *state)
 {
 	if (!state)
 		return;
-	for (size_t i = 0; state->devices && i < state->device_count; i++)
-		steady_loop_free(&state->devices[i].loop);
+	free_spans(state);
 	free(state->devices);
+	free(state->host_when);
 	loops_free(&state->loops);
+	submissions_free(&state->submissions);
 	free(state);
 }

@@ -7,13 +7,20 @@
  * The run lasts from when the process was first seen, before its first operation, to its last event.
  *
  * An iteration's own times are those of the usual iterations, divided by how many they are.
+ *
+ * When it is, is found first and needs no causes of idle time: steady_split.h divides any time by it.  On a device an
+ * iteration lasts from the end of the one before it; for the host it begins with its first call, where that is earlier:
+ * the host may be many iterations ahead.
  */
 #ifndef ROOFLINE_STEADY_STATE_H
 #define ROOFLINE_STEADY_STATE_H
 
+#include "analysis/loops/submissions.h"
 #include "analysis/time/gaps.h"
 #include "analysis/time/once.h"
 #include "analysis/time/steady_loop.h"
+#include "analysis/time/timeline.h"
+#include "base/spans.h"
 
 /* Of a device's time. */
 struct run_part {
@@ -28,6 +35,10 @@ struct run_part {
 struct steady_device {
 	bool is_found; /* nothing below is known without */
 	struct steady_loop loop;
+	struct spans when, usual_when; /* sealed; owned */
+	int64_t concurrency_ns[TIMELINE_MAX_CONCURRENCY +
+			       1]; /* of the steady state, as in the timeline */
+	/* Only with the causes of idle time: */
 	int64_t run_ns; /* steady.wall_ns and once.wall_ns */
 	struct run_part steady, once;
 	struct run_part usual; /* of the usual iterations together, without counts */
@@ -39,10 +50,23 @@ struct steady_device {
 struct steady_state {
 	struct steady_device *devices; /* as profile->devices[] */
 	size_t device_count;
-	struct loops loops; /* owned */
+	struct spans *
+		host_when; /* by processes[], sealed; empty where a process has no loop that is found */
+	size_t process_count;
+	struct loops loops;		/* owned */
+	struct submissions submissions; /* owned; empty once it is measured */
 };
 
-/* Borrows the profile.  Fails with -ENOMEM only. */
+/* When it is.  Borrows the profile.  Fails with -ENOMEM only. */
+int steady_state_find(struct steady_state **out, const struct profile *profile,
+		      const struct timeline *timeline, struct err *err);
+
+/* What devices did in it and outside of it; once.  Fails with -ENOMEM only. */
+int steady_state_measure(struct steady_state *steady_state, const struct profile *profile,
+			 const struct timeline *timeline, const struct gap_analysis *gaps,
+			 struct err *err);
+
+/* Both. */
 int steady_state_build(struct steady_state **out, const struct profile *profile,
 		       const struct timeline *timeline, const struct gap_analysis *gaps,
 		       struct err *err);

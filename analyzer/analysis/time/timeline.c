@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* An operation that is running; the heap keeps the one that ends first on top. */
 struct running {
@@ -24,6 +25,8 @@ struct sweep {
 	size_t count, capacity;
 	size_t by_kind[OP_GRAPH + 1]; /* running now */
 	int64_t now_ns;
+	const struct spans *within; /* all that counts; NULL: everything */
+	size_t next;		    /* of these */
 };
 
 static void advance(struct sweep *sweep, int64_t until_ns)
@@ -37,6 +40,8 @@ static void advance(struct sweep *sweep, int64_t until_ns)
 	size_t level =
 		sweep->count < TIMELINE_MAX_CONCURRENCY ? sweep->count : TIMELINE_MAX_CONCURRENCY;
 
+	if (sweep->within)
+		step_ns = spans_covered_next(sweep->within, &sweep->next, sweep->now_ns, to_ns);
 	device->concurrency_ns[level] += step_ns;
 	device->busy_ns += sweep->count ? step_ns : 0;
 	device->kernel_ns += kernel ? step_ns : 0;
@@ -123,12 +128,13 @@ bool timeline_span(const struct profile *profile, size_t device, int64_t *first_
 	return true;
 }
 
-static int sweep_device(struct timeline_device *device, const struct profile *profile, size_t index)
+static int sweep_device(struct timeline_device *device, const struct profile *profile, size_t index,
+			const struct spans *within)
 {
 	const struct profile_device *slice = &profile->devices[index];
 	const struct profile_op *op = profile->ops + slice->first_op;
 	const struct profile_op *end = op + slice->op_count;
-	struct sweep sweep = {.device = device};
+	struct sweep sweep = {.device = device, .within = within};
 	int rc = 0;
 
 	if (!timeline_span(profile, index, &device->first_ns, &sweep.last_ns))
@@ -161,13 +167,23 @@ int timeline_build(struct timeline **out, const struct profile *profile, struct 
 	if (!timeline->devices)
 		rc = -ENOMEM;
 	for (size_t i = 0; rc == 0 && i < profile->device_count; i++)
-		rc = sweep_device(&timeline->devices[i], profile, i);
+		rc = sweep_device(&timeline->devices[i], profile, i, NULL);
 	if (rc < 0) {
 		timeline_free(timeline);
 		return err_set(err, rc, "out of memory for the timeline");
 	}
 	*out = timeline;
 	return 0;
+}
+
+int timeline_concurrency(int64_t concurrency_ns[TIMELINE_MAX_CONCURRENCY + 1],
+			 const struct profile *profile, size_t device, const struct spans *within)
+{
+	struct timeline_device times = {0};
+	int rc = sweep_device(&times, profile, device, within);
+
+	memcpy(concurrency_ns, times.concurrency_ns, sizeof(times.concurrency_ns));
+	return rc;
 }
 
 void timeline_free(struct timeline *timeline)

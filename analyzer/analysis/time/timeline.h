@@ -6,6 +6,7 @@
 #ifndef ROOFLINE_TIMELINE_H
 #define ROOFLINE_TIMELINE_H
 
+#include "base/spans.h"
 #include "trace/profile.h"
 
 #define TIMELINE_MAX_CONCURRENCY 16 /* the last bucket counts this many and more */
@@ -34,6 +35,11 @@ bool timeline_span(const struct profile *profile, size_t device, int64_t *first_
 		   int64_t *last_ns);
 
 int timeline_build(struct timeline **out, const struct profile *profile, struct err *err);
+
+/* For how long of the sealed set exactly i operations ran, as concurrency_ns[].  Returns 0 or -ENOMEM. */
+int timeline_concurrency(int64_t concurrency_ns[TIMELINE_MAX_CONCURRENCY + 1],
+			 const struct profile *profile, size_t device, const struct spans *within);
+
 void timeline_free(struct timeline *timeline);
 
 #endif

@@ -1,4 +1,5 @@
 /* api.c - API calls by total time. */
+#include "output/once_text.h"
 #include "output/page.h"
 #include "output/sections/why_empty.h"
 
@@ -8,6 +9,7 @@ GETTER(get_name, struct call_statistics, call,
 static const struct column columns[] = {COMPUTED("name", get_name),
 					INLINE(struct call_statistics, time, distribution_columns),
 					FIELD(struct call_statistics, failed_count),
+					INLINE(struct call_statistics, split, split_columns),
 					{0}};
 
 ARRAY(call_at, statistics, calls, call_count);
@@ -36,14 +38,27 @@ static const struct text_column failed_columns[] = {{"call", -28, .key = "name"}
 						    {"failed", 9, .key = "failed_count"},
 						    {0}};
 
+static const struct steady_split *split_of(const struct page *page, size_t index, char *name,
+					   size_t size)
+{
+	const struct statistics *statistics = page->report->statistics;
+
+	if (index >= statistics->call_count)
+		return NULL;
+	snprintf(name, size, "%s",
+		 page->report->profile->call_names[statistics->calls[index].name].text);
+	return &statistics->calls[index].split;
+}
+
 static void print_api(struct page *page)
 {
 	page_table(page, &section_api, NULL,
 		   has_failed_calls(page->report->statistics) ? failed_columns : text_columns);
+	once_put(page, split_of);
 }
 
 const struct section section_api = {.key = "api",
-				    .needs = {TABLE(api), NEED_statistics},
+				    .needs = {TABLES_STEADY, NEED_statistics},
 				    .title = "API calls",
 				    .columns = columns,
 				    .at = call_at,

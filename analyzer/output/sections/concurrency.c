@@ -1,5 +1,6 @@
 /* concurrency.c - how long how many operations ran at once. */
 #include "output/page.h"
+#include "output/sections/steady_state.h"
 
 /* A row is the time of one number of operations on one device. */
 #define NUMBERS (TIMELINE_MAX_CONCURRENCY + 1)
@@ -8,9 +9,23 @@ GETTER(get_device, int64_t, time_ns, value_count(row->index / NUMBERS));
 GETTER(get_operation_count, int64_t, time_ns, value_count(row->index % NUMBERS));
 GETTER(get_time_ns, int64_t, time_ns, value_integer(*time_ns));
 
+static const void *split_of(struct row *row, const void *from)
+{
+	const struct steady_device *device = steady_state_of(row->report, row->index / NUMBERS);
+	struct steady_split *split = (void *)row->scratch.bytes;
+
+	if (!device)
+		return NULL;
+	*split = (struct steady_split){0};
+	split->steady.time_ns = device->concurrency_ns[row->index % NUMBERS];
+	split->once.time_ns = *(const int64_t *)from - split->steady.time_ns;
+	return split;
+}
+
 static const struct column columns[] = {COMPUTED("device", get_device),
 					COMPUTED("operation_count", get_operation_count),
 					COMPUTED("time_ns", get_time_ns),
+					INLINE_FOUND(split_of, split_time_columns),
 					{0}};
 
 static const void *time_at(const struct row *parent, size_t index)
@@ -58,7 +73,7 @@ static void print_concurrency(struct page *page)
 }
 
 const struct section section_concurrency = {.key = "concurrency",
-					    .needs = {TABLES_OPERATIONS, NEED_timeline},
+					    .needs = {TABLES_STEADY, NEED_when_steady},
 					    .title = "Concurrency",
 					    .columns = columns,
 					    .at = time_at,

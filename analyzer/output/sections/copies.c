@@ -1,4 +1,5 @@
 /* copies.c - copies by direction, and memsets. */
+#include "output/once_text.h"
 #include "output/page.h"
 
 /* ---- copies ---- */
@@ -17,6 +18,7 @@ static const struct column copy_columns[] = {COMPUTED("kind", get_kind),
 						    distribution_columns),
 					     FIELD(struct copy_statistics, bytes),
 					     FIELD(struct copy_statistics, byte_per_s),
+					     INLINE(struct copy_statistics, split, split_columns),
 					     {0}};
 
 ARRAY(copy_at, statistics, copies, copy_count);
@@ -34,6 +36,20 @@ static struct value get_memories(struct row *row, const void *from)
 
 GETTER(get_call, struct copy_statistics, copy, value_text(copy->is_async ? "async" : "sync"));
 
+static const struct steady_split *split_of(const struct page *page, size_t index, char *name,
+					   size_t size)
+{
+	const struct statistics *statistics = page->report->statistics;
+	const struct copy_statistics *copy = &statistics->copies[index];
+
+	if (index >= statistics->copy_count)
+		return NULL;
+	snprintf(name, size, "%s %s to %s%s", profile_copy_kind_name(copy->kind),
+		 profile_memory_kind_name(copy->src_memory),
+		 profile_memory_kind_name(copy->dst_memory), copy->is_async ? " async" : "");
+	return &copy->split;
+}
+
 static void print_copies(struct page *page)
 {
 	static const struct text_column text_columns[] = {{"what", -4, .key = "kind"},
@@ -47,10 +63,11 @@ static void print_copies(struct page *page)
 							  {0}};
 
 	page_table(page, &section_copies, NULL, text_columns);
+	once_put(page, split_of);
 }
 
 const struct section section_copies = {.key = "copies",
-				       .needs = {TABLES_OPERATIONS, NEED_statistics},
+				       .needs = {TABLES_STEADY, NEED_statistics},
 				       .title = "Copies",
 				       .columns = copy_columns,
 				       .at = copy_at,
@@ -67,6 +84,8 @@ static const struct column memset_columns[] = {COMPUTED("memory", get_memory),
 					       INLINE(struct memset_statistics, time,
 						      distribution_columns),
 					       FIELD(struct memset_statistics, bytes),
+					       INLINE(struct memset_statistics, split,
+						      split_columns),
 					       {0}};
 
 ARRAY(memset_at, statistics, memsets, memset_count);
@@ -84,7 +103,7 @@ static void print_memsets(struct page *page)
 }
 
 const struct section section_memsets = {.key = "memsets",
-					.needs = {TABLES_OPERATIONS, NEED_statistics},
+					.needs = {TABLES_STEADY, NEED_statistics},
 					.title = "Memsets",
 					.columns = memset_columns,
 					.at = memset_at,

@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- columns ---- */
 
@@ -98,6 +99,23 @@ static const struct column host_columns[] = {COMPUTED("process", get_host_proces
 					     FIELD(struct gap_host, returned_ns),
 					     {0}};
 
+static struct steady_split split_gap(const struct report *report, const struct gap *gap)
+{
+	uint32_t device = profile_op_device(report->profile, &report->profile->ops[gap->after]);
+	struct steady_split split = {0};
+
+	steady_split_any(&split, report->steady_state, device, gap->start_ns, gap->end_ns);
+	return split;
+}
+
+static const void *split_of(struct row *row, const void *from)
+{
+	struct steady_split *split = (void *)row->scratch.bytes;
+
+	*split = split_gap(row->report, from);
+	return split;
+}
+
 static const struct column columns[] = {COMPUTED("device", get_device),
 					MOMENT(struct gap, start),
 					MOMENT(struct gap, end),
@@ -108,6 +126,7 @@ static const struct column columns[] = {COMPUTED("device", get_device),
 					GROUP_FOUND("before", op_before, op_columns),
 					GROUP_FOUND("after", op_after, op_columns),
 					GROUP_FOUND("host", host_of, host_columns),
+					INLINE_FOUND(split_of, split_time_columns),
 					{0}};
 
 ARRAY(gap_at, gaps, longest, longest_count);
@@ -216,12 +235,15 @@ static void print_host(struct page *page, const struct gap *gap)
 static void put_gap(struct page *page, const struct gap *gap, int64_t first_ns)
 {
 	const struct profile *profile = page->report->profile;
+	const struct steady_split split = split_gap(page->report, gap);
 	char label[160], gpu[32] = "", causes[256], before[GAP_NAME_SIZE], after[GAP_NAME_SIZE];
 
 	if (profile->device_count > 1)
 		snprintf(gpu, sizeof(gpu), " on GPU %u",
 			 profile_op_device(profile, &profile->ops[gap->after]));
 	describe_causes(gap, causes, sizeof(causes));
+	if (!split.is_unknown && !split.steady.time_ns)
+		snprintf(causes + strlen(causes), sizeof(causes) - strlen(causes), "; once");
 	page_describe_op(page, &profile->ops[gap->before], before, sizeof(before), 60);
 	page_describe_op(page, &profile->ops[gap->after], after, sizeof(after), 60);
 	snprintf(label, sizeof(label),

@@ -13,6 +13,7 @@ static const struct column columns[] = {COMPUTED("process", get_process),
 					FIELD(struct graph_statistics, node_count),
 					FIELD(struct graph_statistics, node_ns),
 					FIELD(struct graph_statistics, is_device_launched),
+					INLINE(struct graph_statistics, split, split_columns),
 					{0}};
 
 ARRAY(graph_at, statistics, graphs, graph_count);
@@ -53,7 +54,7 @@ static void print_graphs(struct page *page)
 }
 
 const struct section section_graphs = {.key = "graphs",
-				       .needs = {TABLES_OPERATIONS, NEED_statistics},
+				       .needs = {TABLES_STEADY, NEED_statistics},
 				       .title = "CUDA graphs",
 				       .columns = columns,
 				       .at = graph_at,

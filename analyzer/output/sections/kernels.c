@@ -3,6 +3,7 @@
 
 #include "analysis/counters/occupancy.h"
 #include "base/sums.h"
+#include "output/once_text.h"
 
 #include <string.h>
 
@@ -72,6 +73,7 @@ static const struct column columns[] = {
 	COMPUTED("short_name", get_short_name),
 	{FIELD_AS("operator", struct kernel_statistics, operator_name)},
 	FIELD_ABOVE_ZERO(struct kernel_statistics, operator_ns),
+	INLINE(struct kernel_statistics, split, split_columns),
 	{0}};
 
 ARRAY(kernel_at, statistics, kernels, kernel_count);
@@ -248,6 +250,19 @@ static void put_counted(struct page *page)
 	page_wrap(page, "  ", text, 2);
 }
 
+static const struct steady_split *split_of(const struct page *page, size_t index, char *name,
+					   size_t size)
+{
+	const struct statistics *statistics = page->report->statistics;
+
+	if (index >= statistics->kernel_count)
+		return NULL;
+	snprintf(name, size, "%s",
+		 kernel_label(page->report->profile->kernel_labels, statistics->kernels[index].name,
+			      LABEL_WIDE));
+	return &statistics->kernels[index].split;
+}
+
 static void print_kernels(struct page *page)
 {
 	const struct statistics *statistics = page->report->statistics;
@@ -264,11 +279,12 @@ static void print_kernels(struct page *page)
 	edge = find_edge(page, &root, rows);
 	for (size_t i = 0; i < rows; i++)
 		put_kernel(page, section_row(&section_kernels, &root, i), all_ns, edge);
+	once_put(page, split_of);
 	put_counted(page);
 }
 
 const struct section section_kernels = {.key = "kernels",
-					.needs = {TABLES_KERNELS, NEED_statistics},
+					.needs = {TABLES_KERNELS | TABLES_STEADY, NEED_statistics},
 					.title = "Kernels",
 					.columns = columns,
 					.at = kernel_at,

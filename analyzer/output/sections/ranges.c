@@ -9,6 +9,7 @@ static const struct column columns[] = {FIELD(struct range_statistics, domain),
 					FIELD(struct range_statistics, gpu_ns),
 					FIELD(struct range_statistics, span_ns),
 					FIELD(struct range_statistics, open_count),
+					INLINE(struct range_statistics, split, split_columns),
 					{0}};
 
 ARRAY(range_at, statistics, ranges, range_count);

@@ -20,6 +20,7 @@ static const struct column columns[] = {INLINE_FOUND(stream_of, stream_columns),
 					{FIELD_AS("operation_count", struct stream_statistics,
 						  op_count)},
 					FIELD(struct stream_statistics, busy_ns),
+					INLINE(struct stream_statistics, split, split_time_columns),
 					{0}};
 
 ARRAY(stream_at, statistics, streams, stream_count);
@@ -58,7 +59,7 @@ static void print_streams(struct page *page)
 }
 
 const struct section section_streams = {.key = "streams",
-					.needs = {TABLES_OPERATIONS, NEED_statistics},
+					.needs = {TABLES_STEADY, NEED_statistics},
 					.title = "Streams",
 					.columns = columns,
 					.at = stream_at,

@@ -11,14 +11,29 @@
 
 /* ---- the best change ---- */
 
-static void put_gain(struct sentence *sentence, const struct recommendation *item,
-		     const struct output_options *options)
+#define SEEN 1.005 /* the least that is not told as 1.00x */
+
+/* A change may be judged by the whole run, where the limit is one of the steady state: whether it is about that. */
+static void put_steady(struct sentence *sentence, const struct predicted_gain *gain)
+{
+	if (gain->steady.speedup >= SEEN)
+		sentence_append(sentence, "; of the steady state %s",
+				gain_text_short(gain, GAIN_STEADY).text);
+	else if (gain->steady.speedup > 0)
+		sentence_append(sentence, "; it changes what is outside of the steady state, not "
+					  "what limits that");
+}
+
+static void put_gain(struct sentence *sentence, const struct report *report,
+		     const struct recommendation *item, const struct output_options *options)
 {
 	enum gain_part part = gain_part_of(&item->gain, options->range != NULL);
 
-	if (gain_of_part(&item->gain, part)->speedup > 0)
+	if (gain_of_part(&item->gain, part)->speedup > 0) {
 		sentence_append(sentence, ": %s", gain_text_whole(&item->gain, part).text);
-	else if (item->at_stake_ns)
+		if (part == GAIN_PROGRAM && limit_find(report).is_steady)
+			put_steady(sentence, &item->gain);
+	} else if (item->at_stake_ns)
 		sentence_append(sentence, ": at stake at most %s, %.1f%% of the run",
 				format_ns((double)item->at_stake_ns).text,
 				100 * item->at_stake_ratio);
@@ -65,11 +80,11 @@ static void put_none(struct sentence *sentence, const struct report *report)
 		sentence_append(sentence, "none: nothing in this recording suggests one");
 }
 
-static void put_item(struct sentence *sentence, const struct recommendation *item,
-		     const struct output_options *options)
+static void put_item(struct sentence *sentence, const struct report *report,
+		     const struct recommendation *item, const struct output_options *options)
 {
 	sentence_append(sentence, "%s", item->title);
-	put_gain(sentence, item, options);
+	put_gain(sentence, report, item, options);
 }
 
 static struct sentence change_of(const struct report *report, const struct output_options *options)
@@ -79,19 +94,19 @@ static struct sentence change_of(const struct report *report, const struct outpu
 	struct sentence sentence = {""};
 
 	if (first) {
-		put_item(&sentence, first, options);
+		put_item(&sentence, report, first, options);
 		put_plan(&sentence, advice);
 		return sentence;
 	}
 	if (advice->count && advice->items[0].is_unsure) {
 		sentence_append(&sentence, "none is sure to gain; perhaps: ");
-		put_item(&sentence, &advice->items[0], options);
+		put_item(&sentence, report, &advice->items[0], options);
 		return sentence;
 	}
 	put_none(&sentence, report);
 	if (advice->count) {
 		sentence_append(&sentence, "; of what happens once: ");
-		put_item(&sentence, &advice->items[0], options);
+		put_item(&sentence, report, &advice->items[0], options);
 	}
 	return sentence;
 }
