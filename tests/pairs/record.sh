@@ -3,6 +3,7 @@
 # of workloads whose name matches.  Prints what each workload takes without the collector:
 #
 #   docs/results/measure.sh pairs tests/pairs/record.sh
+#   docs/results/measure.sh pairs-fusion tests/pairs/record.sh tests/pairs '^(fuse|overfused|jit)'
 #
 # tests/bench/predictions.py holds what is predicted from the one against the other: two machines of one kind
 # differ by more than that, and so does one within minutes, so a workload is timed before, between and after its
@@ -10,7 +11,7 @@
 # is kept.
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-build=$PWD/build
+build=${BUILD:-$PWD/build}
 out=$(realpath -m "${1:-tests/pairs}")
 only=${2:-.}
 export PATH=$build/bin:$build/lib/rooflinectl/workloads:$PATH
