@@ -59,8 +59,9 @@ best_of() {
 	tune "${space[@]}" "${timed[@]}" --search exhaustive --repeats 0 --quiet -o results "${program[@]}" >output
 	[ "$(runs)" -eq 80 ]
 	grep -q "80 measured, 80 of them or their repeats from earlier results" output
-	tune "${space[@]}" "${timed[@]}" --search exhaustive --repeats 0 --quiet --fresh -o results "${program[@]}"
+	tune "${space[@]}" "${timed[@]}" --search exhaustive --repeats 0 --quiet --fresh -o results "${program[@]}" >output
 	[ "$(runs)" -eq 160 ]
+	run ! grep "of another command" output
 }
 
 @test "measurements of another program, command or objective are not used" {
