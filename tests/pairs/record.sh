@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# record.sh [DIR [REGEX]] - makes the recordings of this folder anew, on a machine with a GPU; with REGEX those
-# of workloads whose name matches.  Prints what each workload takes without the collector:
+# [LIMIT_S=N] record.sh [DIR [REGEX]] - makes the recordings of this folder anew, on a machine with a GPU; with REGEX those
+# of workloads whose name matches.  After N seconds no further workload is begun.  Prints what each workload takes
+# without the collector:
 #
 #   docs/results/measure.sh pairs tests/pairs/record.sh
 #   docs/results/measure.sh pairs-fusion tests/pairs/record.sh tests/pairs '^(fuse|overfused|jit)'
@@ -82,6 +83,7 @@ mkdir -p "$out"
 variants=$(tests/bench/predictions.py --variants)
 for workload in $(cut -d' ' -f1 <<<"$variants" | uniq | sort -u); do
 	[[ $workload =~ $only ]] || continue
+	((SECONDS < ${LIMIT_S:-SECONDS + 1})) || break
 	measure "$workload"
 	for role in before after; do
 		while read -r variant; do
