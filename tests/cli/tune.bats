@@ -299,3 +299,18 @@ wrong() {
 	[ "$status" -eq 1 ]
 	[[ "$stderr" == *"holds no results of rooflinectl tune"* ]]
 }
+
+@test "the spaces that are measured on a GPU have as many points for tune as for what builds their programs" {
+	export PYTHONPATH="$root/tests/tune" PYTHONDONTWRITEBYTECODE=1 ROOFLINECTL
+	python3 - "$root/docs/results/autotune" <<-'END'
+		import os, re, subprocess, sys
+		from spaces import SPACES
+		for space in SPACES:
+		    command = [os.environ["ROOFLINECTL"], "tune", *space.options(), "--search", "random", "--trials", "1",
+		               "--from", sys.argv[1], "--", *space.command.split()]
+		    said = subprocess.run(command, capture_output=True, text=True).stderr
+		    count = re.search(r"of (\d+) points", said)
+		    assert count and int(count[1]) == len(list(space.points())) >= 40, (space.name, said)
+		    assert all(name in space.command for name in space.parameters), space.name
+	END
+}
