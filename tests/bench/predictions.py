@@ -116,7 +116,7 @@ def variants():
 
 RESULTS = ROOT / "docs" / "results"
 # What was measured beside the recordings of tests/pairs; a workload of a later file was recorded later as well.
-PAIRED = ["pairs.txt", "pairs-fusion.txt"]
+PAIRED = [RESULTS / "pairs.txt", RESULTS / "pairs-fusion.txt"]
 CEILINGS = []  # options that name those of the machine that was recorded
 
 
@@ -324,4 +324,4 @@ if __name__ == "__main__":
         print("predictions.py: wrong arguments; its first lines tell the right ones", file=sys.stderr)
         sys.exit(2)
     else:
-        main(ROOT / "tests" / "pairs", [RESULTS / name for name in PAIRED if (RESULTS / name).exists()])
+        main(ROOT / "tests" / "pairs", [path for path in PAIRED if path.exists()])

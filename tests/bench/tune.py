@@ -36,7 +36,7 @@ NEAR = 1.03
 def search(space, measured, name, seed, budget, folder):
     subprocess.run([CONTROL, "tune", *space.options(), "--search", name, "--seed", str(seed),
                     "--trials", str(budget), "--repeats", "0", "--from", measured, "-o", folder, "--quiet",
-                    "--", *space.command.split()],
+                    "--", *space.words()],
                    check=True, stdout=subprocess.DEVNULL)
 
 

@@ -307,7 +307,7 @@ wrong() {
 		from spaces import SPACES
 		for space in SPACES:
 		    command = [os.environ["ROOFLINECTL"], "tune", *space.options(), "--search", "random", "--trials", "1",
-		               "--from", sys.argv[1], "--", *space.command.split()]
+		               "--from", sys.argv[1], "--", *space.words()]
 		    said = subprocess.run(command, capture_output=True, text=True).stderr
 		    count = re.search(r"of (\d+) points", said)
 		    assert count and int(count[1]) == len(list(space.points())) >= 40, (space.name, said)

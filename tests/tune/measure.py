@@ -105,7 +105,7 @@ def tune(space, programs, folder, *options):
              "LD_LIBRARY_PATH": [os.environ.get("LD_LIBRARY_PATH", ""), "/usr/local/cuda/lib64"]}
     variables = {name: os.pathsep.join(filter(None, folders)) for name, folders in found.items()}
     subprocess.run([tool(), "tune", *space.options(), "--search", "exhaustive", "-o", folder, "--quiet",
-                    "--trial-timeout", "20", *options, "--", *space.command.split()],
+                    "--trial-timeout", "20", *options, "--", *space.words()],
                    cwd=programs, env={**os.environ, **variables}, check=False)
 
 
