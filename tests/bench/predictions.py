@@ -115,7 +115,7 @@ def variants():
 
 
 RESULTS = ROOT / "docs" / "results"
-# What was measured beside the recordings of tests/pairs; a workload of a later file was recorded later as well.
+# What was measured beside the recordings of tests/pairs; what both files have was recorded for the later one.
 PAIRED = [RESULTS / "pairs.txt", RESULTS / "pairs-fusion.txt"]
 CEILINGS = []  # options that name those of the machine that was recorded
 

@@ -85,7 +85,7 @@ SPACES = [
     Space("convolutionSeparable",
           {"x": [8, 16, 32, 64, 128], "y": [1, 2, 4, 8, 16], "steps": [1, 2, 4, 8, 16]},
           "kernel:conv_rows",
-          "sh -c './convolutionSeparable.{x}.{y}.{steps} 2048 1024 50 | grep PASS'",
+          "sh -c './convolutionSeparable.{x}.{y}.{steps} 2048 512 100 | grep PASS'",
           where="x * y >= 32 and x * y <= 1024 and y * (steps + 2) * x <= 12288",
           source=(*HECBENCH, "src/convolutionSeparable-cuda"),
           build={"files": ["main.cu", "conv_gold.cu", "conv.cu"], "edited": "conv.cu",
