@@ -186,7 +186,8 @@ int tune_bench_open(struct tune_bench *bench, const struct tune_options *options
 		rc = open_file(bench, err);
 	for (size_t i = 0; rc == 0 && i < bench->stored.count; i++) {
 		bench->is_taken[i] = !is_usable(bench, &bench->stored.items[i]);
-		bench->other_count += bench->is_taken[i] && !bench->stored.items[i].is_stored;
+		bench->other_count += bench->is_taken[i] && !options->is_fresh &&
+				      !bench->stored.items[i].is_stored;
 	}
 	return rc;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the model predicted of each naive recording, and what the improved variant then measured.
 
-    tests/bench/predictions.py                             of tests/pairs and docs/results/pairs.txt
+    tests/bench/predictions.py                             of tests/pairs and PAIRED of docs/results
     tests/bench/predictions.py FOLDER MEDIANS CEILINGS     of another machine, with its own ceilings
     tests/bench/predictions.py --variants                  "workload variant role" of each recording
     tests/bench/predictions.py --median FOLDER...          the one whose range run took the median time
@@ -81,6 +81,7 @@ PAIRS = [
     ("fuse_horizontal", "naive_mixed", "prefix_mixed", "--batch-launches"),
     ("fuse_horizontal", "naive_mixed", "graph_mixed", "launch_bound_graph"),
     ("fuse_conv_bn_relu", "naive", "fused", "--fuse"),
+    ("fuse_conv_bn_relu", "nchw_naive", "nchw_fused", "--fuse"),
     ("fuse_layernorm_gemm", "naive", "cublaslt", "--fuse"),
     ("overfused", "three", "nine", "--fuse"),
     ("clusters", "naive", "cluster", "--fuse"),
@@ -114,6 +115,8 @@ def variants():
 
 
 RESULTS = ROOT / "docs" / "results"
+# What was measured beside the recordings of tests/pairs; what both files have was recorded for the later one.
+PAIRED = [RESULTS / "pairs.txt", RESULTS / "pairs-fusion.txt"]
 CEILINGS = []  # options that name those of the machine that was recorded
 
 
@@ -253,8 +256,10 @@ def printed_rows(path):
     return [(float(row[3]) / 100, float(row[2]) / float(row[1]), row[4] == "yes") for row in found if row]
 
 
-def main(folder, path):
-    runs, roles = medians(path), variants()
+def main(folder, paths):
+    runs, roles = {}, variants()
+    for path in paths:
+        runs.update(medians(path))
     layout = "{:21} {:13} {:14} {:19} {:>9} {:>14} {:>8} {:>8} {:>7} {}"
     print(
         layout.format(
@@ -314,9 +319,9 @@ if __name__ == "__main__":
             print(f"{pathlib.Path(name).name}: {totals(printed_rows(pathlib.Path(name)))}")
     elif len(sys.argv) == 4:
         CEILINGS += ["--ceilings", sys.argv[3]]
-        main(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))
+        main(pathlib.Path(sys.argv[1]), [pathlib.Path(sys.argv[2])])
     elif sys.argv[1:]:
         print("predictions.py: wrong arguments; its first lines tell the right ones", file=sys.stderr)
         sys.exit(2)
     else:
-        main(ROOT / "tests" / "pairs", RESULTS / "pairs.txt")
+        main(ROOT / "tests" / "pairs", [path for path in PAIRED if path.exists()])

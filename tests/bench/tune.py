@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """How many trials each search of `rooflinectl tune` takes, replayed from what was measured on an H200.
 
-tune.py [--chart FILE.svg]   (make bench)
+tune.py [--chart FILE.svg] [FOLDER]   (make bench)
 
-docs/results/autotune has the time of every point of workloads/autotune.cu. Each search runs on these
-with ten seeds.
+docs/results/autotune has the time of every point of workloads/autotune.cu, and tests/tune/measured.tar.xz
+those of the other spaces of tests/tune/spaces.py, or FOLDER, which tests/tune/measure.py made. Each
+search runs on these with ten seeds. It chooses its best trial; how good that is tells the median of all
+that was measured of the point.
 """
 import collections
 import json
@@ -13,51 +15,78 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tests", "tune"))
+import spaces  # noqa: E402
+
 CONTROL = os.path.join(os.environ.get("BUILD", os.path.join(ROOT, "build")), "bin", "rooflinectl")
-MEASURED = os.path.join(ROOT, "docs", "results", "autotune")
-SPACE = ["--param", "block=64..1024:x2", "--param", "tile=8..64:x2", "--param", "unroll=1..8:x2",
-         "--objective", "kernel:multiply"]
-PROGRAM = ["--", "autotune", "chosen", "--block", "{block}", "--tile", "{tile}", "--unroll", "{unroll}"]
+FIRST = "autotune"
+MEASURED_FIRST = os.path.join(ROOT, "docs", "results", FIRST)
+MEASURED = os.path.join(ROOT, "tests", "tune", "measured.tar.xz")
 SEARCHES = ["random", "genetic", "bayesian", "model"]
-SEEDS, POINTS = 10, 80
+SEEDS = 10
 BUDGETS = [8, 12, 16, 24]
-SHARE = 12  # 15% of the points
+SHARE = 0.15  # of the points
+NEAR = 1.03
 
 
-def search(name, seed, budget, folder):
-    subprocess.run([CONTROL, "tune", *SPACE, "--search", name, "--seed", str(seed), "--trials", str(budget),
-                    "--repeats", "0", "--from", MEASURED, "-o", folder, "--quiet", *PROGRAM],
+def search(space, measured, name, seed, budget, folder):
+    subprocess.run([CONTROL, "tune", *space.options(), "--search", name, "--seed", str(seed),
+                    "--trials", str(budget), "--repeats", "0", "--from", measured, "-o", folder, "--quiet",
+                    "--", *space.words()],
                    check=True, stdout=subprocess.DEVNULL)
+
+
+def search_all(space, measured, budget, folder):
+    for name in SEARCHES:
+        for seed in range(1, SEEDS + 1):
+            search(space, measured, name, seed, budget, folder)
 
 
 def lines_of(folder):
     with open(os.path.join(folder, "trials.jsonl"), encoding="utf-8") as lines:
-        return [line for line in map(json.loads, lines) if not line["round"]]
+        return [json.loads(line) for line in lines]
 
 
-def cell(folder, name, least):
-    """The best of each session: median, worst, how many are within 3%; and the mean number of trials."""
+def point_of(line):
+    return tuple(line["parameters"].values())
+
+
+def medians_of(folder):
+    """Of each point that works."""
+    values = collections.defaultdict(list)
+    for line in lines_of(folder):
+        if "value" in line and not line["stored"]:
+            values[point_of(line)].append(line["value"])
+    return {point: statistics.median(some) for point, some in values.items()}
+
+
+def cell(folder, name, medians):
+    """What each session chose, by the best: median, worst, how many are near; and the mean of trials."""
     sessions = collections.defaultdict(list)
     for line in lines_of(folder):
         if line["search"] == name:
-            sessions[line["session"]].append(line.get("value", float("inf")))
-    ratios = [min(values) / least for values in sessions.values()]
-    near = sum(ratio <= 1.03 for ratio in ratios)
+            sessions[line["session"]].append(line)
+    least, ratios = min(medians.values()), []
+    for lines in sessions.values():
+        best = min(lines, key=lambda line: line.get("value", float("inf")))
+        ratios.append(medians.get(point_of(best), float("inf")) / least)
+    near = sum(ratio <= NEAR for ratio in ratios)
     made = statistics.mean(map(len, sessions.values()))
     return f"{statistics.median(ratios):5.2f} {max(ratios):5.2f} {near:3d} {made:5.1f}"
 
 
-def print_table(folders):
-    least = min(line["value"] for line in lines_of(MEASURED))
-    print(f"Best found by the best of {POINTS} points; {SEEDS} seeds: median, worst, "
+def print_budgets(folders):
+    medians = medians_of(MEASURED_FIRST)
+    print(f"Best found by the best of {len(medians)} points; {SEEDS} seeds: median, worst, "
           "how many are within 3%, trials made")
     print("--trials  " + "   ".join(f"{budget:21d}" for budget in BUDGETS))
     print("          " + "   ".join("  med worst  3%   made" for _ in BUDGETS))
     for name in SEARCHES:
-        print(name.ljust(10) + "   ".join(cell(folders[budget], name, least) for budget in BUDGETS))
+        print(name.ljust(10) + "   ".join(cell(folders[budget], name, medians) for budget in BUDGETS))
 
 
 def draw(folder, image):
@@ -65,17 +94,59 @@ def draw(folder, image):
     shutil.copy(os.path.join(folder, "roofline-tune.svg"), image)
 
 
+def show_budgets(scratch, image):
+    space = spaces.find(FIRST)
+    folders = {budget: os.path.join(scratch, f"{FIRST}.{budget}") for budget in BUDGETS}
+    for budget, folder in folders.items():
+        search_all(space, MEASURED_FIRST, budget, folder)
+    print_budgets(folders)
+    if image:
+        draw(folders[int(SHARE * len(list(space.points())))], image)
+
+
+def show_space(space, measured, scratch):
+    medians = medians_of(measured)
+    least, most = min(medians.values()), max(medians.values())
+    near = sum(value <= least * NEAR for value in medians.values())
+    points = len(list(space.points()))
+    folder = os.path.join(scratch, space.name + ".share")
+    search_all(space, measured, int(SHARE * points), folder)
+    for name in SEARCHES:
+        print(f"{space.name:21} {points:6d} {most / least:6.2f} {near:4d}  {int(SHARE * points):6d}  "
+              f"{name:9} {cell(folder, name, medians)}")
+
+
+def show_share(measured, scratch):
+    """All spaces that were measured to their last point."""
+    print("\nThe same of each space, with trials for 15% of its points; worst: of all points by the best, "
+          "near: how many are within 3%")
+    print("space                 points  worst near  trials  search      med worst  3%   made")
+    for space in spaces.SPACES:
+        folder = MEASURED_FIRST if space.name == FIRST else os.path.join(measured, space.name)
+        if os.path.exists(os.path.join(folder, "trials.jsonl")):
+            missing = space.missing(lines_of(folder))
+            if missing:
+                print(f"{space.name:21} {len(missing)} of its points were not measured")
+            else:
+                show_space(space, folder, scratch)
+
+
 def main():
+    arguments = sys.argv[1:]
+    image = None
+    if arguments[:1] == ["--chart"]:
+        image, arguments = arguments[1], arguments[2:]
     scratch = tempfile.mkdtemp()
-    folders = {budget: os.path.join(scratch, str(budget)) for budget in BUDGETS}
     try:
-        for budget in BUDGETS:
-            for name in SEARCHES:
-                for seed in range(1, SEEDS + 1):
-                    search(name, seed, budget, folders[budget])
-        print_table(folders)
-        if sys.argv[1:2] == ["--chart"]:
-            draw(folders[SHARE], sys.argv[2])
+        if arguments:
+            measured = arguments[0]
+        else:
+            measured = os.path.join(scratch, "measured")
+            if os.path.exists(MEASURED):
+                with tarfile.open(MEASURED) as archive:
+                    archive.extractall(measured)
+        show_budgets(scratch, image)
+        show_share(measured, scratch)
     finally:
         shutil.rmtree(scratch)
 

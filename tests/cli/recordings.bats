@@ -662,6 +662,27 @@ assert [row["tail_ns"] + row["collective_wait_ns"] == "0" for row in csv.DictRea
 		"counter('shared_kernel', 'shared_bytes') == 2 * 4 * $each"
 }
 
+# What the pages of these workloads say that an iteration does.  Accesses are the bytes that threads ask L1 for: they do
+# not depend on caches.  registers has 32 values a thread; a convolution of 3 x 3 and 64 channels has 9 x 64 FMAs a value.
+@test "fuse_reduction, overfused, jit_ptx, fuse_conv_bn_relu: FLOPs, bytes and accesses are those worked out by hand, within 2%" {
+	local n=$((1 << 26)) values=$((802816 * 64))
+	by_hand() { # RECORDING KERNEL QUANTITY COUNT
+		expect "$1" "abs(point('$2')['quantities']['$3']['per_launch'] / $4 - 1) <= 0.02"
+	}
+	by_hand fuse_reduction.registers registers_kernel fp32 "($n / 32 * (13 * 32 + 153))"
+	for kernel in "fuse_reduction.registers registers_kernel" "overfused.naive steps_kernel<0, 5>" \
+		"overfused.naive steps_kernel<5, 4>" "jit_ptx.naive exponential_kernel"; do
+		by_hand "${kernel%% *}" "${kernel#* }" dram "(8 * $n)"
+		by_hand "${kernel%% *}" "${kernel#* }" l1 "(8 * $n)"
+	done
+	by_hand overfused.naive "steps_kernel<0, 5>" fp32 "(5 * $n)"
+	by_hand overfused.naive "steps_kernel<5, 4>" fp32 "(4 * $n)"
+	by_hand jit_ptx.naive exponential_kernel fp32 "$n"
+	by_hand fuse_conv_bn_relu.wgmma conv_kernel tensor_fp16 "(2 * 9 * 64 * $values)"
+	by_hand fuse_conv_bn_relu.wgmma conv_kernel fp32 "(2 * $values)"
+	by_hand fuse_conv_bn_relu.wgmma conv_kernel dram "(2 * $values + 2 * $values)"
+}
+
 # One launch runs cold and may write back what others left; more than one show that it is no accident.
 @test "every recording: nothing that was counted more than once lies above its roof" {
 	expect "$(recordings)" 'not [p for p in points() if p["is_wrong"] and p["least_sample_count"] > 1]' \

@@ -59,8 +59,9 @@ best_of() {
 	tune "${space[@]}" "${timed[@]}" --search exhaustive --repeats 0 --quiet -o results "${program[@]}" >output
 	[ "$(runs)" -eq 80 ]
 	grep -q "80 measured, 80 of them or their repeats from earlier results" output
-	tune "${space[@]}" "${timed[@]}" --search exhaustive --repeats 0 --quiet --fresh -o results "${program[@]}"
+	tune "${space[@]}" "${timed[@]}" --search exhaustive --repeats 0 --quiet --fresh -o results "${program[@]}" >output
 	[ "$(runs)" -eq 160 ]
+	run ! grep "of another command" output
 }
 
 @test "measurements of another program, command or objective are not used" {
@@ -297,4 +298,19 @@ wrong() {
 	run --separate-stderr "$ROOFLINECTL" plot tune ./empty
 	[ "$status" -eq 1 ]
 	[[ "$stderr" == *"holds no results of rooflinectl tune"* ]]
+}
+
+@test "the spaces that are measured on a GPU have as many points for tune as for what builds their programs" {
+	export PYTHONPATH="$root/tests/tune" PYTHONDONTWRITEBYTECODE=1 ROOFLINECTL
+	python3 - "$root/docs/results/autotune" <<-'END'
+		import os, re, subprocess, sys
+		from spaces import SPACES
+		for space in SPACES:
+		    command = [os.environ["ROOFLINECTL"], "tune", *space.options(), "--search", "random", "--trials", "1",
+		               "--from", sys.argv[1], "--", *space.words()]
+		    said = subprocess.run(command, capture_output=True, text=True).stderr
+		    count = re.search(r"of (\d+) points", said)
+		    assert count and int(count[1]) == len(list(space.points())) >= 40, (space.name, said)
+		    assert all(name in space.command for name in space.parameters), space.name
+	END
 }

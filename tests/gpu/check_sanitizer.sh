@@ -51,6 +51,8 @@ size() {
 	device_graph) echo 70001 ;;  # two parts of 65,536 values
 	dp_irregular) echo 40001 ;;  # pixels, of which some cells are split
 	clusters) echo 70001 ;;      # two rows of 65,536 values
+	autotune) echo 129 ;;        # rows and columns
+	transformer) echo 65 ;;      # tokens
 	*) echo 3001 ;;
 	esac
 }

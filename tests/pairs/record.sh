@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# record.sh [DIR [REGEX]] - makes the recordings of this folder anew, on a machine with a GPU; with REGEX those
-# of workloads whose name matches.  Prints what each workload takes without the collector:
+# [LIMIT_S=N] record.sh [DIR [REGEX]] - makes the recordings of this folder anew, on a machine with a GPU; with REGEX those
+# of workloads whose name matches.  After N seconds no further workload is begun.  Prints what each workload takes
+# without the collector:
 #
 #   docs/results/measure.sh pairs tests/pairs/record.sh
+#   docs/results/measure.sh pairs-fusion tests/pairs/record.sh tests/pairs '^(fuse|overfused|jit)'
 #
 # tests/bench/predictions.py holds what is predicted from the one against the other: two machines of one kind
 # differ by more than that, and so does one within minutes, so a workload is timed before, between and after its
@@ -10,7 +12,7 @@
 # is kept.
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-build=$PWD/build
+build=${BUILD:-$PWD/build}
 out=$(realpath -m "${1:-tests/pairs}")
 only=${2:-.}
 export PATH=$build/bin:$build/lib/rooflinectl/workloads:$PATH
@@ -81,6 +83,7 @@ mkdir -p "$out"
 variants=$(tests/bench/predictions.py --variants)
 for workload in $(cut -d' ' -f1 <<<"$variants" | uniq | sort -u); do
 	[[ $workload =~ $only ]] || continue
+	((SECONDS < ${LIMIT_S:-SECONDS + 1})) || break
 	measure "$workload"
 	for role in before after; do
 		while read -r variant; do
