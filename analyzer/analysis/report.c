@@ -7,6 +7,7 @@
 #include "analysis/not_visible.h"
 #include "analysis/samples/sm_activity_join.h"
 #include "base/worker.h"
+#include "trace/samples.h"
 
 #define ALL_ANALYSES (UINT32_MAX & ~(uint32_t)ANALYSES_ON_REQUEST)
 
@@ -169,7 +170,7 @@ static int analyze(struct report *report, struct err *err)
 	if (rc < 0 || !is_needed(report, ANALYSIS_not_visible))
 		return rc;
 	rc = not_visible_find(report);
-	return rc < 0 ? err_set(err, rc, "out of memory for the report") : 0;
+	return rc < 0 ? err_set(err, rc, "%s for the report", samples_why(rc)) : 0;
 }
 
 static int report_for(struct report **out, struct profile *profile, uint32_t analyses,
