@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """What more samples of the same operations cost a report: time for each, and memory.
 
-usage: samples.py [ROWS...]; 1000000 10000000 100000000 unless named.  tests/tools/make_trace writes 131,579 kernels with
-a call each, and samples so short that about so many rows are of them; two processes of it sample one GPU where OVERLAP is
-set.  REPEATS (3) the runs of each, in turn; medians.  Recordings and what the report keeps of samples are in TMPDIR:
-11 and 5 GB at a hundred million.
+usage: samples.py [SAMPLE_NS...]; 300 30 3 unless named.  tests/tools/make_trace writes 165,000 kernels with a call each, and
+samples of so many nanoseconds beside them: about 1, 10 and 100 million rows.  Where OVERLAP is set, two processes
+sampled the GPU.  REPEATS (3) names the runs of each, in turn; medians.  Recordings and what the report keeps of samples lie
+in TMPDIR: 13 GB together.
 """
 import glob
 import os
@@ -18,13 +18,11 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
 REPEATS = int(os.environ.get("REPEATS", "3"))
-KERNELS = 131579
-KERNEL_NS = 3000  # from one to the next
+KERNELS = 165000
 
 
-def make(folder, rows):
+def make(folder, sample_ns):
     """Returns how many rows of samples it has."""
-    sample_ns = max(1, round(KERNELS * KERNEL_NS / 1.316 / rows))  # a quarter are idle: one row for many
     subprocess.run([f"{BUILD}/tests/tools/make_trace", folder, str(KERNELS), str(sample_ns)], check=True,
                    stdout=subprocess.DEVNULL)
     if os.environ.get("OVERLAP"):
@@ -50,16 +48,16 @@ def measure(folder):
 
 
 def main():
-    sizes = [int(size) for size in sys.argv[1:]] or [10**6, 10**7, 10**8]
+    sizes = [int(size) for size in sys.argv[1:]] or [300, 30, 3]
     figures = {size: [] for size in sizes}
     rows = {}
     with tempfile.TemporaryDirectory() as folder:
         for size in sizes:
-            print(f"making a recording of {size}", file=sys.stderr, flush=True)
+            print(f"making a recording with samples of {size} ns", file=sys.stderr, flush=True)
             rows[size] = make(f"{folder}/{size}", size)
         for repeat in range(REPEATS):
             for size in sizes:
-                print(f"report on {size}, {repeat + 1} of {REPEATS}", file=sys.stderr, flush=True)
+                print(f"report on samples of {size} ns, {repeat + 1} of {REPEATS}", file=sys.stderr, flush=True)
                 figures[size].append(measure(f"{folder}/{size}"))
     print(f"report --format json on samples of {KERNELS} kernels, medians of {REPEATS}")
     print(f"{'samples':>12s} {'seconds':>9s} {'processor':>10s} {'ns_each':>8s} {'peak_MB':>8s}")
