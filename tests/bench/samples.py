@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """What more samples of the same operations cost a report: time for each, and memory.
 
-usage: samples.py [SAMPLE_NS...]; 300 30 3 unless named.  tests/tools/make_trace writes 165,000 kernels with a call each, and
-samples of so many nanoseconds beside them: about 1, 10 and 100 million rows.  Where OVERLAP is set, two processes
-sampled the GPU.  REPEATS (3) names the runs of each, in turn; medians.  Recordings and what the report keeps of samples lie
-in TMPDIR: 13 GB together.
+usage: samples.py [SAMPLE_NS...]; 300 30 3 unless named.  tests/tools/make_trace writes 165,000 kernels with a
+call each, and samples of so many nanoseconds beside them: about 1, 10 and 100 million rows.  Where OVERLAP is
+set, two processes sampled the GPU.  REPEATS (3) names the runs of each, in turn; medians.  Recordings and what
+the report keeps of samples lie in TMPDIR: 13 GB together.
 """
 import glob
 import os
@@ -57,13 +57,15 @@ def main():
             rows[size] = make(f"{folder}/{size}", size)
         for repeat in range(REPEATS):
             for size in sizes:
-                print(f"report on samples of {size} ns, {repeat + 1} of {REPEATS}", file=sys.stderr, flush=True)
+                print(f"report on samples of {size} ns, {repeat + 1} of {REPEATS}", file=sys.stderr,
+                      flush=True)
                 figures[size].append(measure(f"{folder}/{size}"))
     print(f"report --format json on samples of {KERNELS} kernels, medians of {REPEATS}")
     print(f"{'samples':>12s} {'seconds':>9s} {'processor':>10s} {'ns_each':>8s} {'peak_MB':>8s}")
     for size in sizes:
         seconds, processor, megabytes = (statistics.median(column) for column in zip(*figures[size]))
-        print(f"{rows[size]:12d} {seconds:9.2f} {processor:10.2f} {processor / rows[size] * 1e9:8.0f} {megabytes:8.0f}")
+        each_ns = processor / rows[size] * 1e9
+        print(f"{rows[size]:12d} {seconds:9.2f} {processor:10.2f} {each_ns:8.0f} {megabytes:8.0f}")
 
 
 if __name__ == "__main__":
