@@ -3,8 +3,8 @@
 
 usage: samples.py [SAMPLE_NS...]; 300 30 3 unless named.  tests/tools/make_trace writes 165,000 kernels with a
 call each, and samples of so many nanoseconds beside them: about 1, 10 and 100 million rows.  Where OVERLAP is
-set, two processes sampled the GPU.  REPEATS (3) names the runs of each, in turn; medians.  Recordings and what
-the report keeps of samples lie in TMPDIR: 13 GB together.
+set, two processes sampled the GPU.  REPEATS (3) names the runs of each, in turn; medians.  Recordings and
+what the report keeps of samples lie in TMPDIR: 13 GB together.
 """
 import glob
 import os
