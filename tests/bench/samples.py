@@ -53,12 +53,9 @@ def main():
     rows = {}
     with tempfile.TemporaryDirectory() as folder:
         for size in sizes:
-            print(f"making a recording with samples of {size} ns", file=sys.stderr, flush=True)
             rows[size] = make(f"{folder}/{size}", size)
-        for repeat in range(REPEATS):
+        for _ in range(REPEATS):
             for size in sizes:
-                print(f"report on samples of {size} ns, {repeat + 1} of {REPEATS}", file=sys.stderr,
-                      flush=True)
                 figures[size].append(measure(f"{folder}/{size}"))
     print(f"report --format json on samples of {KERNELS} kernels, medians of {REPEATS}")
     print(f"{'samples':>12s} {'seconds':>9s} {'processor':>10s} {'ns_each':>8s} {'peak_MB':>8s}")
