@@ -370,7 +370,7 @@ int device_work_build(struct device_work **out, const struct profile *profile, s
 			      .cursor = sample_cursor_open(profile)};
 	int rc = work ? 0 : -ENOMEM, cursor_rc;
 
-	if (rc == 0)
+	if (rc == 0 && profile->sample_count)
 		rc = build_devices(&build);
 	if (rc == 0)
 		rc = sum_up(&build);
