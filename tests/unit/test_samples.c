@@ -181,6 +181,20 @@ static void of_two_processes_that_sample_a_gpu_the_same_samples_are_kept(void **
 	both_free(both);
 }
 
+/* Nothing else is out of order, so that no run overlaps another. */
+static void one_sample_that_begins_inside_the_one_before_it_goes(void **state)
+{
+	struct profile_sample *samples = samples_new();
+	struct both *both;
+
+	(void)state;
+	samples[100].length_ns = 1001;
+	both = both_new(samples);
+	assert_int_equal(both->count, COUNT - 1);
+	expect_same(both);
+	both_free(both);
+}
+
 static void samples_of_one_moment_are_one(void **state)
 {
 	struct profile_sample *samples = samples_new();
@@ -384,6 +398,7 @@ int main(void)
 		cmocka_unit_test(samples_in_order_are_the_same),
 		cmocka_unit_test(samples_with_holes_in_any_order_are_the_same),
 		cmocka_unit_test(of_two_processes_that_sample_a_gpu_the_same_samples_are_kept),
+		cmocka_unit_test(one_sample_that_begins_inside_the_one_before_it_goes),
 		cmocka_unit_test(samples_of_one_moment_are_one),
 		cmocka_unit_test(a_search_finds_what_looking_at_each_finds),
 		cmocka_unit_test(
