@@ -10,6 +10,7 @@
 #include "analysis/report.h"
 #include "base/format.h"
 #include "base/sums.h"
+#include "trace/samples.h"
 
 __attribute__((format(printf, 2, 3))) static int add_not_visible(struct report *report,
 								 const char *format, ...)
@@ -89,31 +90,32 @@ struct sampled {
 	int64_t wall_ns, within_ns; /* of the devices, first operation to last; sampled of that */
 };
 
-static struct sampled find_sampled(const struct report *report)
+static int find_sampled(struct sampled *sampled, const struct report *report)
 {
 	const struct profile *profile = report->profile;
-	struct sampled sampled = {0};
+	struct sample_cursor cursor = sample_cursor_open(profile);
+
+	*sampled = (struct sampled){0};
 
 	for (size_t i = 0; i < profile->device_count; i++) {
 		const struct profile_device *device = &profile->devices[i];
 		const struct timeline_device *times = &report->timeline->devices[i];
 
-		sampled.is_any |= report->sm_activity->devices[i].has_sms &&
-				  report->sm_activity->devices[i].sampled_ns;
-		sum_add_ns(&sampled.wall_ns, times->wall_ns);
+		sampled->is_any |= report->sm_activity->devices[i].has_sms &&
+				   report->sm_activity->devices[i].sampled_ns;
+		sum_add_ns(&sampled->wall_ns, times->wall_ns);
 		for (size_t k = 0; k < device->sample_count; k++) {
 			const struct profile_sample *sample =
-				&profile->samples[device->first_sample + k];
-			int64_t start_ns = sample->start_ns, end_ns;
+				sample_at(&cursor, device->first_sample + k);
+			int64_t start_ns = sample->start_ns, end_ns = sample_end_ns(sample);
 
-			end_ns = start_ns + (int64_t)sample->length_ns;
 			start_ns = start_ns > times->first_ns ? start_ns : times->first_ns;
 			end_ns = end_ns < times->last_ns ? end_ns : times->last_ns;
 			if (end_ns > start_ns)
-				sum_add_ns(&sampled.within_ns, end_ns - start_ns);
+				sum_add_ns(&sampled->within_ns, end_ns - start_ns);
 		}
 	}
-	return sampled;
+	return sample_cursor_close(&cursor);
 }
 
 static const char without_samples[] =
@@ -289,10 +291,12 @@ static int find_waits_in_kernels(struct report *report)
 
 int not_visible_find(struct report *report)
 {
-	struct sampled sampled = find_sampled(report_with_samples(report));
 	bool is_nvidias = profile_is_nvidias(report->profile);
-	int rc = find_imported(report);
+	struct sampled sampled;
+	int rc = find_sampled(&sampled, report_with_samples(report));
 
+	if (rc == 0)
+		rc = find_imported(report);
 	if (rc == 0)
 		rc = find_missing_calls(report);
 	if (rc == 0)

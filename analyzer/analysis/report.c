@@ -1,4 +1,5 @@
 #include "analysis/report.h"
+#include "analysis/time/gap_finder.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 #include "analysis/not_visible.h"
 #include "analysis/samples/sm_activity_join.h"
 #include "base/worker.h"
+#include "trace/samples.h"
 
 #define ALL_ANALYSES (UINT32_MAX & ~(uint32_t)ANALYSES_ON_REQUEST)
 
@@ -74,8 +76,8 @@ static int analyze_times(struct half *half)
 	int rc = 0;
 
 	if (is_needed(report, ANALYSIS_gaps))
-		rc = gaps_analyze(&report->gaps, report->profile, report->timeline,
-				  REPORT_LONGEST_GAPS, &half->err);
+		rc = gaps_analyze_by(&report->gaps, report->profile, report->gap_finder,
+				     report->timeline, REPORT_LONGEST_GAPS, &half->err);
 	if (rc == 0 && is_needed(report, ANALYSIS_steady_state))
 		rc = steady_state_measure(report->steady_state, report->profile, report->timeline,
 					  report->gaps, &half->err);
@@ -95,18 +97,17 @@ static int collect_statistics(void *context)
 }
 
 /* Analyses that look at the profile alone, or at those before them. */
-#define ANALYSES_OF_PROFILE(ANALYSIS)                               \
-	ANALYSIS(events, events_build, profile)                     \
-	ANALYSIS(counted, counted_build, profile)                   \
-	ANALYSIS(device_graphs, device_graphs_build, profile)       \
-	ANALYSIS(graph_join, graph_join_build, profile)             \
-	ANALYSIS(power, power_build, profile)                       \
-	ANALYSIS(jit, jit_build, profile)                           \
-	ANALYSIS(memory, memory_build, profile)                     \
-	ANALYSIS(managed_memory, managed_memory_build, profile)     \
-	ANALYSIS(accesses, accesses_build, profile, report->memory) \
-	ANALYSIS(sm_activity, sm_activity_build, profile)           \
-	ANALYSIS(device_work, device_work_build, profile)           \
+#define ANALYSES_OF_PROFILE(ANALYSIS)                                 \
+	ANALYSIS(events, events_build, profile)                       \
+	ANALYSIS(counted, counted_build, profile, report->gap_finder) \
+	ANALYSIS(device_graphs, device_graphs_build, profile)         \
+	ANALYSIS(graph_join, graph_join_build, profile)               \
+	ANALYSIS(power, power_build, profile)                         \
+	ANALYSIS(jit, jit_build, profile)                             \
+	ANALYSIS(memory, memory_build, profile)                       \
+	ANALYSIS(managed_memory, managed_memory_build, profile)       \
+	ANALYSIS(accesses, accesses_build, profile, report->memory)   \
+	ANALYSIS(sm_activity, sm_activity_build, profile)             \
 	ANALYSIS(collectives, collectives_build, profile)
 
 #define ANALYSIS_FUNCTION(name, build, ...)                               \
@@ -177,12 +178,33 @@ static int join_samples(struct report *report, struct err *err)
 	return 0;
 }
 
-static int analyze(struct report *report, struct err *err)
+/* What both halves need of samples and calls. */
+static int prepare(void *context)
 {
+	struct half *half = context;
+	struct report *report = half->report;
 	int rc = 0;
 
+	if (is_needed(report, ANALYSIS_device_work))
+		rc = device_work_build(&report->device_work, report->profile, &half->err);
+	if (rc == 0 && (is_needed(report, ANALYSIS_gaps) || is_needed(report, ANALYSIS_counted)))
+		rc = gap_finder_open(&report->gap_finder, report->profile, report->device_work);
+	return rc < 0 ? err_set(&half->err, rc, "%s for the gaps of the timeline", samples_why(rc))
+		      : 0;
+}
+
+static int analyze(struct report *report, struct err *err)
+{
+	struct half preparing = {report, {""}};
+	struct worker worker;
+	int rc = 0, prepare_rc;
+
+	worker_start(&worker, prepare, &preparing);
 	if (is_needed(report, ANALYSIS_timeline))
 		rc = timeline_build(&report->timeline, report->profile, err);
+	prepare_rc = worker_join(&worker);
+	if (rc == 0 && prepare_rc < 0)
+		rc = err_set(err, prepare_rc, "%s", preparing.err.text);
 	if (rc == 0)
 		rc = analyze_halves(report, find_steady_state, analyze_others, err);
 	if (rc == 0)
@@ -195,7 +217,7 @@ static int analyze(struct report *report, struct err *err)
 	if (rc < 0 || !is_needed(report, ANALYSIS_not_visible))
 		return rc;
 	rc = not_visible_find(report);
-	return rc < 0 ? err_set(err, rc, "out of memory for the report") : 0;
+	return rc < 0 ? err_set(err, rc, "%s for the report", samples_why(rc)) : 0;
 }
 
 static int report_for(struct report **out, struct profile *profile, uint32_t analyses,
@@ -282,6 +304,7 @@ void report_free(struct report *report)
 	ceilings_free(report->ceilings);
 	free(report->ceilings_note);
 	gaps_free(report->gaps);
+	gap_finder_close(report->gap_finder);
 	steady_state_free(report->steady_state);
 	statistics_free(report->statistics);
 	timeline_free(report->timeline);

@@ -17,6 +17,7 @@
 #include "cmd/usage.h"
 #include "roofline/duration.h"
 #include "trace/profile_select.h"
+#include "trace/samples.h"
 
 #define NAME_WIDTH 60 /* of an NVTX range in the sentence */
 
@@ -495,6 +496,7 @@ static int reduce(struct choice *choice, struct profile *profile, struct profile
 		  bool *keeps_op, bool *keeps_process, char **sentence, struct err *err)
 {
 	size_t kept = choose(keeps_op, choice);
+	int rc;
 
 	if (!kept && !is_in_gap(choice))
 		return fail_empty(choice->selection, profile, err);
@@ -505,9 +507,8 @@ static int reduce(struct choice *choice, struct profile *profile, struct profile
 	part->keeps_process = keeps_process;
 	part->outside = choice->outside;
 	*sentence = sentence_of(choice, kept);
-	if (!*sentence || profile_select(profile, part) < 0)
-		return err_set(err, -ENOMEM, "out of memory");
-	return 0;
+	rc = *sentence ? profile_select(profile, part) : -ENOMEM;
+	return rc < 0 ? err_set(err, rc, "%s", samples_why(rc)) : 0;
 }
 
 int selection_apply(const struct selection *selection, struct profile *profile, char **sentence,

@@ -10,6 +10,7 @@
 #include "html/html_timeline.h"
 #include "html/html_whatif.h"
 #include "output/outputs.h"
+#include "trace/samples.h"
 
 static int write_report(const struct report *report, FILE *out, struct err *err)
 {
@@ -43,7 +44,7 @@ static int write_data(const void *from, FILE *out, FILE *later, struct err *err)
 	if (rc == 0)
 		rc = html_write_whatif(report, &names, out);
 	html_names_free(&names);
-	return rc < 0 ? err_set(err, rc, "out of memory for the page") : 0;
+	return rc < 0 ? err_set(err, rc, "%s for the page", samples_why(rc)) : 0;
 }
 
 int html_write(const struct report *report, FILE *out, struct err *err)

@@ -65,12 +65,13 @@ int html_write_samples(const struct html_names *names, const struct html_row *ro
 	char name[16];
 	int rc = strip_open(&strip, window.from_ns, window.to_ns, SAMPLE_COLUMNS);
 
-	chart_strip_measure(&scales, report->profile, report->sm_activity, window.from_ns,
-			    window.to_ns);
-	if (rc == 0) {
-		chart_strip_fill(&strip, report->profile, &scales, row->device, row->strip);
+	if (rc == 0)
+		rc = chart_strip_measure(&scales, report->profile, report->sm_activity,
+					 window.from_ns, window.to_ns);
+	if (rc == 0)
+		rc = chart_strip_fill(&strip, report->profile, &scales, row->device, row->strip);
+	if (rc == 0)
 		rc = put_columns(&bytes, &strip, scales.full[row->strip]);
-	}
 	if (rc == 0)
 		rc = html_compress(&packed, &bytes);
 	if (rc == 0) {

@@ -289,8 +289,8 @@ void loader_free_counters(struct loader *loader);
 int loader_add_sampled_metric(const union trace_row *row, const struct reader_place *place,
 			      void *context);
 int loader_read_samples(struct loader_task *task);
-/* Sorts both arrays, joins spans that touch, and gives every device its slices.  -ENOMEM. */
-int loader_sort_samples(struct profile *profile);
+/* Sorts both arrays, joins spans that touch, and gives every device its slices.  Returns 0 or a negative errno. */
+int loader_sort_samples(struct loader *loader, struct err *err);
 
 /* ---- loader_ranges.c ---- */
 

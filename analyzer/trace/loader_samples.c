@@ -3,6 +3,8 @@
 
 #include "trace/loader.h"
 #include "base/stable_sort.h"
+#include "trace/sample_file.h"
+#include "trace/samples.h"
 
 #define SECTOR_BYTES 32
 
@@ -82,6 +84,32 @@ static void sample_fill(struct profile_sample *sample, const struct trace_sample
 	};
 }
 
+static int compare_samples(const void *left, const void *right)
+{
+	const struct profile_sample *a = left, *b = right;
+
+	if (a->device != b->device)
+		return a->device < b->device ? -1 : 1;
+	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+/* Makes room for more: those that were read are a run of the file. */
+static int move_into_file(struct profile *profile, struct err *err)
+{
+	int rc = stable_sort(profile->samples, profile->sample_count, sizeof(*profile->samples),
+			     compare_samples);
+
+	if (rc < 0)
+		return rc;
+	if (!profile->sample_file)
+		rc = sample_file_create(&profile->sample_file, err);
+	if (rc == 0)
+		rc = sample_file_add(profile->sample_file, profile->samples, profile->sample_count,
+				     err);
+	profile->sample_count = 0;
+	return rc;
+}
+
 static int add_sample(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	struct loader_task *task = context;
@@ -98,6 +126,12 @@ static int add_sample(const union trace_row *row, const struct reader_place *pla
 	device = find_device(task, row->samples.device, place);
 	if (device == PROFILE_NONE)
 		return 0;
+	if (profile->sample_count >= samples_in_memory) {
+		int rc = move_into_file(profile, &task->err);
+
+		if (rc < 0)
+			return rc;
+	}
 	sample = ARRAY_NEXT(profile->samples, all->capacity.samples, profile->sample_count);
 	if (!sample)
 		return -ENOMEM;
@@ -172,15 +206,6 @@ int loader_read_samples(struct loader_task *task)
 
 /* ---- order ---- */
 
-static int compare_samples(const void *left, const void *right)
-{
-	const struct profile_sample *a = left, *b = right;
-
-	if (a->device != b->device)
-		return a->device < b->device ? -1 : 1;
-	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
-}
-
 static int compare_spans(const void *left, const void *right)
 {
 	const struct profile_sampled_span *a = left, *b = right;
@@ -223,17 +248,16 @@ static void join_spans(struct profile *profile)
 	profile->sampled_span_count = kept;
 }
 
-int loader_sort_samples(struct profile *profile)
+/* Those in memory, which are all. */
+static int sort_in_memory(struct profile *profile)
 {
-	size_t sample = 0, span = 0;
+	size_t sample = 0;
+	int rc = stable_sort(profile->samples, profile->sample_count, sizeof(*profile->samples),
+			     compare_samples);
 
-	if (stable_sort(profile->samples, profile->sample_count, sizeof(*profile->samples),
-			compare_samples) < 0 ||
-	    stable_sort(profile->sampled_spans, profile->sampled_span_count,
-			sizeof(*profile->sampled_spans), compare_spans) < 0)
-		return -ENOMEM;
+	if (rc < 0)
+		return rc;
 	drop_doubles(profile);
-	join_spans(profile);
 	for (size_t i = 0; i < profile->device_count; i++) {
 		struct profile_device *device = &profile->devices[i];
 
@@ -241,6 +265,45 @@ int loader_sort_samples(struct profile *profile)
 		while (sample < profile->sample_count && profile->samples[sample].device == i)
 			sample++;
 		device->sample_count = sample - device->first_sample;
+	}
+	return 0;
+}
+
+static int sort_in_file(struct profile *profile, struct err *err)
+{
+	const struct sample_block *blocks;
+	size_t block = 0, count;
+	int rc = move_into_file(profile, err);
+
+	if (rc == 0)
+		rc = sample_file_seal(profile->sample_file, err);
+	if (rc < 0)
+		return rc;
+	free(profile->samples);
+	profile->samples = NULL;
+	blocks = sample_file_blocks(profile->sample_file, &count);
+	for (size_t i = 0; i < profile->device_count; i++) {
+		struct profile_device *device = &profile->devices[i];
+
+		device->first_sample = profile->sample_count;
+		while (block < count && blocks[block].device == i)
+			profile->sample_count += blocks[block++].count;
+		device->sample_count = profile->sample_count - device->first_sample;
+	}
+	return 0;
+}
+
+static int sort_spans(struct profile *profile)
+{
+	size_t span = 0;
+
+	if (stable_sort(profile->sampled_spans, profile->sampled_span_count,
+			sizeof(*profile->sampled_spans), compare_spans) < 0)
+		return -ENOMEM;
+	join_spans(profile);
+	for (size_t i = 0; i < profile->device_count; i++) {
+		struct profile_device *device = &profile->devices[i];
+
 		device->first_span = span;
 		while (span < profile->sampled_span_count &&
 		       profile->sampled_spans[span].device == i)
@@ -248,4 +311,12 @@ int loader_sort_samples(struct profile *profile)
 		device->span_count = span - device->first_span;
 	}
 	return 0;
+}
+
+int loader_sort_samples(struct loader *loader, struct err *err)
+{
+	struct profile *profile = loader->profile;
+	int rc = profile->sample_file ? sort_in_file(profile, err) : sort_in_memory(profile);
+
+	return rc < 0 ? rc : sort_spans(profile);
 }

@@ -10,6 +10,8 @@
 #include "trace/loader.h"
 #include "trace/process_facts.h"
 #include "trace/recording.h"
+#include "trace/sample_file.h"
+#include "trace/samples.h"
 #include "base/stable_sort.h"
 
 /* ---- order ---- */
@@ -211,7 +213,7 @@ static int load_run(struct profile **out, struct loading *loading, enum roofline
 	if (rc == 0)
 		rc = sort_profile(loader.profile);
 	if (rc == 0)
-		rc = loader_sort_samples(loader.profile);
+		rc = loader_sort_samples(&loader, err);
 	if (rc == 0)
 		rc = loader_sort_arguments(loader.profile);
 	if (rc == 0)
@@ -330,7 +332,7 @@ int profile_load_tables(struct profile **out, const char *path, uint64_t tables,
 	if (rc == 0)
 		rc = label_kernels(profile, err);
 	if (rc == 0 && (rc = excerpt_select(profile)) < 0)
-		err_set(err, rc, "%s: out of memory", path);
+		err_set(err, rc, "%s: %s", path, samples_why(rc));
 	if (rc < 0)
 		profile_free(profile);
 	else
@@ -398,6 +400,7 @@ void profile_free(struct profile *profile)
 	free(profile->counters);
 	free(profile->counted_graphs);
 	free(profile->samples);
+	sample_file_free(profile->sample_file);
 	free(profile->sampled_spans);
 	free(profile->powers);
 	free(profile->allocations);

@@ -59,7 +59,7 @@ struct profile_device {
 	uint32_t max_warps_per_sm, max_blocks_per_sm, max_registers_per_sm, max_shared_bytes_per_sm;
 	size_t first_op, op_count;	   /* its slice of ops[] */
 	struct profile_outside outside;	   /* of a part */
-	size_t first_sample, sample_count; /* of samples[] */
+	size_t first_sample, sample_count; /* of the samples */
 	size_t first_span, span_count;	   /* of sampled_spans[] */
 	uint32_t sampled;		   /* bit 1 << SAMPLED_role: what samples[] know of it */
 };
@@ -518,8 +518,9 @@ struct profile {
 	size_t counter_count;
 	struct profile_counted_graph *counted_graphs;
 	size_t counted_graph_count;
-	struct profile_sample *samples; /* by device, then start_ns */
-	size_t sample_count;
+	struct profile_sample *samples;	 /* by device, then start_ns; samples.h reads them */
+	size_t sample_count;		 /* of all devices' slices */
+	struct sample_file *sample_file; /* owned; has them where they are too many for samples[] */
 	struct profile_sampled_span *sampled_spans; /* likewise; those that touch are one */
 	size_t sampled_span_count;
 	struct profile_power *powers; /* by time_ns */

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/samples.h"
+
 static bool begins_before(const struct profile_part *part, const struct profile_op *op)
 {
 	return op->start_ns < part->from_ns && (part->is_from_start || op->end_ns <= part->from_ns);
@@ -344,22 +346,31 @@ static void cover_rows(const struct selecting *selecting)
 
 /* ---- samples ---- */
 
-static void select_samples(struct selecting *selecting)
+/* They stay where they are: the device's slice of them becomes that of the part. */
+static void select_device_samples(struct selecting *selecting, struct sample_cursor *cursor,
+				  struct profile_device *device)
+{
+	size_t first = sample_search(cursor, device, SAMPLE_STARTS_FROM, selecting->part->from_ns);
+	size_t end = sample_search(cursor, device, SAMPLE_STARTS_AFTER, selecting->part->to_ns);
+
+	device->first_sample = first;
+	device->sample_count = end > first ? end - first : 0;
+	selecting->profile->sample_count += device->sample_count;
+}
+
+static int select_samples(struct selecting *selecting)
 {
 	struct profile *profile = selecting->profile;
-	size_t samples = 0, spans = 0;
+	struct sample_cursor cursor = sample_cursor_open(profile);
+	size_t spans = 0;
+
+	profile->sample_count = 0;
 
 	for (size_t i = 0; i < profile->device_count; i++) {
 		struct profile_device *device = &profile->devices[i];
-		size_t first_sample = samples, first_span = spans;
+		size_t first_span = spans;
 
-		for (size_t k = 0; k < device->sample_count; k++) {
-			struct profile_sample sample = profile->samples[device->first_sample + k];
-
-			if (sample.start_ns >= selecting->part->from_ns &&
-			    sample.start_ns <= selecting->part->to_ns)
-				profile->samples[samples++] = sample;
-		}
+		select_device_samples(selecting, &cursor, device);
 		for (size_t k = 0; k < device->span_count; k++) {
 			struct profile_sampled_span span =
 				profile->sampled_spans[device->first_span + k];
@@ -369,13 +380,11 @@ static void select_samples(struct selecting *selecting)
 			clip(selecting, &span.start_ns, &span.end_ns);
 			profile->sampled_spans[spans++] = span;
 		}
-		device->first_sample = first_sample;
-		device->sample_count = samples - first_sample;
 		device->first_span = first_span;
 		device->span_count = spans - first_span;
 	}
-	profile->sample_count = samples;
 	profile->sampled_span_count = spans;
+	return sample_cursor_close(&cursor);
 }
 
 static void drop_run(struct profile **run)
@@ -400,7 +409,7 @@ int profile_select(struct profile *profile, const struct profile_part *part)
 		select_by_call(&selecting);
 		select_ranges(&selecting);
 		select_times(&selecting);
-		select_samples(&selecting);
+		rc = select_samples(&selecting);
 		cover_rows(&selecting);
 		profile->window =
 			(struct profile_window){true, part->first_ns, part->from_ns, part->to_ns,

@@ -26,7 +26,7 @@ bool profile_part_takes(const struct profile_part *part, const struct profile *p
  * Removes the other operations, calls, ranges, waits, samples and readings.  Calls stay that launched an operation that
  * does, and those on the way to the operation behind the part, which tell what an idle device waited for at its end.
  * Operations and calls stay as long as they are; ranges end where the time ends.  Of memory and code all stays that came before it.  The runs with graphs as a
- * whole and with samples go: their time is another one.  Returns 0 or -ENOMEM, and then the profile can only be freed.
+ * whole and with samples go: their time is another one.  Returns 0 or a negative errno, and then the profile can only be freed.
  */
 int profile_select(struct profile *profile, const struct profile_part *part);
 

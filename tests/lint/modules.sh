@@ -15,7 +15,7 @@ modules() {
 		workloads           | roofline/ranks.h OWN |
 		analyzer/base       | base/ | print exit
 		analyzer/trace      | base/ trace/ roofline/ | print exit
-		analyzer/analysis   | base/ trace/profile.h trace/tables.h analysis/ roofline/metrics.h roofline/ceilings.h | print exit world rows
+		analyzer/analysis   | base/ trace/profile.h trace/samples.h trace/tables.h analysis/ roofline/metrics.h roofline/ceilings.h | print exit world rows
 		analyzer/replay     | base/ trace/profile.h analysis/ replay/ roofline/ceilings.h | print exit world rows
 		analyzer/techniques | base/ trace/profile.h analysis/ replay/ techniques/ roofline/metrics.h roofline/ceilings.h | print exit world rows
 		analyzer/whatif     | base/ trace/profile.h analysis/ replay/ techniques/ whatif/ | print exit world rows
@@ -24,10 +24,10 @@ modules() {
 		analyzer/summary    | base/ trace/profile.h analysis/ summary/ | print exit rows
 		analyzer/trial      | base/ trial/ roofline/try.h | print exit
 		analyzer/output     | base/ trace/profile.h analysis/ whatif/ advice/ summary/ trial/ output/ roofline/metrics.h roofline/ceilings.h | exit rows
-		analyzer/charts     | base/ trace/profile.h analysis/ whatif/ advice/ tune/ output/points.h charts/ roofline/metrics.h roofline/ceilings.h | exit rows
-		analyzer/html       | base/ trace/profile.h analysis/ whatif/ advice/ output/outputs.h output/compare.h charts/timelines/raster.h charts/timelines/strip.h charts/timelines/chart_strips.h charts/chart_colors.h html/ | print exit rows
+		analyzer/charts     | base/ trace/profile.h trace/samples.h analysis/ whatif/ advice/ tune/ output/points.h charts/ roofline/metrics.h roofline/ceilings.h | exit rows
+		analyzer/html       | base/ trace/profile.h trace/samples.h analysis/ whatif/ advice/ output/outputs.h output/compare.h charts/timelines/raster.h charts/timelines/strip.h charts/timelines/chart_strips.h charts/chart_colors.h html/ | print exit rows
 		analyzer/exchange/import | base/ trace/ exchange/import/ roofline/ | print exit
-		analyzer/exchange/export | base/ trace/profile.h analysis/ exchange/export/ | print exit rows
+		analyzer/exchange/export | base/ trace/profile.h trace/samples.h analysis/ exchange/export/ | print exit rows
 		analyzer/live       | base/ trace/ roofline/ live/ | print exit
 		analyzer/cmd        | base/ trace/ analysis/ replay/ techniques/ whatif/ advice/ tune/ trial/ summary/ output/ charts/ html/ exchange/ live/ cmd/ roofline/ workloads/workloads.h |
 		analyzer/main.c     | cmd/commands.h cmd/pager.h cmd/usage.h base/format.h |

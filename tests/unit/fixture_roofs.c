@@ -46,7 +46,7 @@ struct placed fixture_place(const struct profile *profile, const struct ceilings
 	struct placed placed = {0};
 	struct err err = {""};
 
-	if (counted_build(&placed.counted, profile, &err) < 0 ||
+	if (counted_build(&placed.counted, profile, NULL, &err) < 0 ||
 	    roofline_build(&placed.roofline, profile, placed.counted, ceilings, &err) < 0 ||
 	    atomics_build(&placed.atomics, profile, placed.counted, placed.roofline, ceilings,
 			  &err) < 0)

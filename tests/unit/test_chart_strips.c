@@ -173,7 +173,7 @@ static void devices_share_the_scale_of_what_has_no_peak(void **state)
 	add_sample(s, 0, 1000)->pcie_read_bytes = 20000;
 	add_sample(s, 0, 5000)->pcie_read_bytes = 90000; /* outside the window */
 	add_sample(s, 1, 1000)->pcie_write_bytes = 30000;
-	chart_strip_measure(&scales, &s->builder->profile, NULL, 1000, 4000);
+	assert_int_equal(chart_strip_measure(&scales, &s->builder->profile, NULL, 1000, 4000), 0);
 	assert_string_equal(chart_strip_full(&scales, STRIP_PCIE_IN).text, "30.0 GB/s");
 	assert_string_equal(chart_strip_full(&scales, STRIP_PCIE_OUT).text, "30.0 GB/s");
 	chart_strip_describe(text, sizeof(text), &scales, STRIP_PCIE_IN);
@@ -196,19 +196,23 @@ static void what_sampling_itself_writes_over_pcie_is_not_shown(void **state)
 		30000; /* in 1 us, of which sampling writes 2000 */
 	add_sample(s, 0, 2000)->pcie_write_bytes = 1500;
 	s->samples[1].pcie_read_bytes = 1500;
-	chart_strip_measure(&scales, &s->builder->profile, &activity, 1000, 3000);
+	assert_int_equal(chart_strip_measure(&scales, &s->builder->profile, &activity, 1000, 3000),
+			 0);
 	assert_string_equal(chart_strip_full(&scales, STRIP_PCIE_OUT).text, "28.0 GB/s");
-	chart_strip_measure(&scales, &s->builder->profile, &activity, 2000, 3000);
+	assert_int_equal(chart_strip_measure(&scales, &s->builder->profile, &activity, 2000, 3000),
+			 0);
 	assert_string_equal(chart_strip_full(&scales, STRIP_PCIE_OUT).text,
 			    "2.00 GB/s"); /* not less */
 	assert_int_equal(strip_open(&strip, 1000, 3000, 2), 0);
-	chart_strip_fill(&strip, &s->builder->profile, &scales, 0, STRIP_PCIE_OUT);
+	assert_int_equal(chart_strip_fill(&strip, &s->builder->profile, &scales, 0, STRIP_PCIE_OUT),
+			 0);
 	assert_float_equal(strip_mean(&strip.columns[0]), 28e9, 1);
 	assert_float_equal(strip.columns[0].most, 28e9, 1);
 	assert_float_equal(strip_mean(&strip.columns[1]), 0, 0);
 	strip_close(&strip);
 	assert_int_equal(strip_open(&strip, 1000, 3000, 2), 0);
-	chart_strip_fill(&strip, &s->builder->profile, &scales, 0, STRIP_PCIE_IN);
+	assert_int_equal(chart_strip_fill(&strip, &s->builder->profile, &scales, 0, STRIP_PCIE_IN),
+			 0);
 	assert_float_equal(strip_mean(&strip.columns[1]), 1.5e9, 1); /* it reads nothing */
 	strip_close(&strip);
 	sampled_free(s);
@@ -223,15 +227,15 @@ static void dram_is_shown_as_a_share_of_what_the_memory_can_do(void **state)
 	(void)state;
 	add_sample(s, 0, 1000)->dram_read_bytes = 1000000;
 	s->samples[0].dram_write_bytes = 500000;
-	chart_strip_measure(&scales, &s->builder->profile, NULL, 0, 9000);
+	assert_int_equal(chart_strip_measure(&scales, &s->builder->profile, NULL, 0, 9000), 0);
 	chart_strip_describe(text, sizeof(text), &scales, STRIP_DRAM);
 	assert_string_equal(text, "up to 1.50 TB/s"); /* nobody knows the peak */
 	s->builder->devices[0].memory_byte_per_s = UINT64_C(4800000000000);
-	chart_strip_measure(&scales, &s->builder->profile, NULL, 0, 9000);
+	assert_int_equal(chart_strip_measure(&scales, &s->builder->profile, NULL, 0, 9000), 0);
 	chart_strip_describe(text, sizeof(text), &scales, STRIP_DRAM);
 	assert_string_equal(text, "of 4.80 TB/s");
 	s->builder->devices[0].memory_byte_per_s = UINT64_C(1400000000000);
-	chart_strip_measure(&scales, &s->builder->profile, NULL, 0, 9000);
+	assert_int_equal(chart_strip_measure(&scales, &s->builder->profile, NULL, 0, 9000), 0);
 	chart_strip_describe(text, sizeof(text), &scales, STRIP_DRAM);
 	assert_string_equal(text, "up to 1.50 TB/s"); /* no strip leaves its row */
 	sampled_free(s);

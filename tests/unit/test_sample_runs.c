@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "analysis/samples/sample_runs.h"
+#include "base/array.h"
 #include "profile_builder.h"
 
 #define SM_COUNT 100
@@ -36,12 +37,37 @@ static void add_samples(struct builder *b, int64_t start_ns, const seen *saw, si
 	}
 }
 
+/* What was found. */
+struct sample_runs {
+	struct sample_run *items;
+	size_t count, capacity;
+	uint64_t single_block_count;
+};
+
+static int keep_run(const struct sample_run *run, void *context)
+{
+	struct sample_runs *runs = context;
+	struct sample_run *kept = ARRAY_NEXT(runs->items, runs->capacity, runs->count);
+
+	assert_non_null(kept);
+	*kept = *run;
+	runs->count++;
+	return 0;
+}
+
+static void sample_runs_free(struct sample_runs *runs)
+{
+	free(runs->items);
+}
+
 /* Runs among samples that begin at 0; frees the profile. */
 static struct sample_runs find(struct builder *b)
 {
-	struct sample_runs runs;
+	struct sample_runs runs = {0};
 
-	assert_int_equal(sample_runs_find(&runs, builder_finish(b), 0), 0);
+	assert_int_equal(sample_runs_find(builder_finish(b), 0, keep_run, &runs,
+					  &runs.single_block_count),
+			 0);
 	free(b);
 	return runs;
 }

@@ -20,6 +20,7 @@
 #include "analysis/report.h"
 #include "fixture.h"
 #include "output/outputs.h"
+#include "trace/samples.h"
 
 /* Of each thing so many, and four times as many: a square would make that sixteen times the steps. */
 #define FEW "80"
@@ -71,6 +72,18 @@ static uint64_t count_steps(const struct fixture *fixture, const char *count, co
 	return steps - before;
 }
 
+static bool is_steep(const struct fixture *fixture, const char *shape)
+{
+	uint64_t few = count_steps(fixture, FEW, shape), many = count_steps(fixture, MANY, shape);
+
+	assert_true(few > 0);
+	if ((double)many <= MOST_TIMES * (double)few)
+		return false;
+	print_error("%s: %.2f times the steps for four times as many\n", shape,
+		    (double)many / (double)few);
+	return true;
+}
+
 static void test_steps(void **state)
 {
 	struct fixture fixture;
@@ -86,22 +99,30 @@ static void test_steps(void **state)
 	snprintf(path, sizeof(path), "%s/" FEW, fixture.path);
 	shapes = opendir(path);
 	assert_non_null(shapes);
-	while ((entry = readdir(shapes))) {
-		uint64_t few, many;
-
-		if (entry->d_name[0] == '.')
-			continue;
-		few = count_steps(&fixture, FEW, entry->d_name);
-		assert_true(few > 0);
-		many = count_steps(&fixture, MANY, entry->d_name);
-		if ((double)many <= MOST_TIMES * (double)few)
-			continue;
-		print_error("%s: %.2f times the steps for four times as many\n", entry->d_name,
-			    (double)many / (double)few);
-		steep_count++;
-	}
+	while ((entry = readdir(shapes)))
+		steep_count += entry->d_name[0] != '.' && is_steep(&fixture, entry->d_name);
 	closedir(shapes);
 	fixture_remove(&fixture);
+	assert_int_equal(steep_count, 0);
+}
+
+/* They are runs of a file then, which are merged where they overlap. */
+static void test_steps_of_samples_in_a_file(void **state)
+{
+	static const char *const shapes[] = {"samples", "overlapping_samples"};
+	size_t usual = samples_in_memory;
+	struct fixture fixture;
+	int steep_count = 0;
+
+	(void)state;
+	samples_in_memory = 8;
+	fixture_create(&fixture);
+	make(&fixture, FEW);
+	make(&fixture, MANY);
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+		steep_count += is_steep(&fixture, shapes[i]);
+	fixture_remove(&fixture);
+	samples_in_memory = usual;
 	assert_int_equal(steep_count, 0);
 }
 
@@ -110,6 +131,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		{"four times as many of anything take no sixteen times the steps", test_steps, NULL,
 		 NULL, NULL},
+		{"nor do samples that are too many for memory", test_steps_of_samples_in_a_file,
+		 NULL, NULL, NULL},
 	};
 
 #ifndef BLOCKS_ARE_COUNTED

@@ -450,7 +450,8 @@ static int join(struct counted *counted)
 	return rc;
 }
 
-int counted_build(struct counted **out, const struct profile *profile, struct err *err)
+int counted_build(struct counted **out, const struct profile *profile,
+		  const struct gap_finder *finder, struct err *err)
 {
 	struct counted *counted = calloc(1, sizeof(*counted));
 	int rc = -ENOMEM;
@@ -467,7 +468,7 @@ int counted_build(struct counted **out, const struct profile *profile, struct er
 			rc = join(counted);
 	}
 	if (rc == 0)
-		rc = counted_add_idle(counted);
+		rc = counted_add_idle(counted, finder);
 	if (rc < 0) {
 		counted_free(counted);
 		return err_set(err, rc, "out of memory for the counters");

@@ -69,8 +69,12 @@ struct counted {
 	uint32_t *graph_order;	       /* counted_graphs[] by process and graph */
 };
 
-/* The caller frees with counted_free.  Fails with -ENOMEM only. */
-int counted_build(struct counted **out, const struct profile *profile, struct err *err);
+struct gap_finder;
+
+/* finder: of the same profile (analysis/time/gap_finder.h), or NULL: then it opens one.  The caller frees with counted_free.
+ * Fails as gap_finder_open() does. */
+int counted_build(struct counted **out, const struct profile *profile,
+		  const struct gap_finder *finder, struct err *err);
 void counted_free(struct counted *counted);
 
 /* L2 cycles that passed while all launches ran, by the clock that their ranges show (a range is longer

@@ -143,17 +143,18 @@ static int add_gap(const struct gap *gap, void *context)
 	return 0;
 }
 
-int counted_add_idle(struct counted *counted)
+int counted_add_idle(struct counted *counted, const struct gap_finder *finder)
 {
 	const struct profile *profile = counted->profile;
-	struct gap_finder *finder;
-	int rc = gap_finder_open(&finder, profile);
+	struct gap_finder *own = NULL;
+	int rc = finder ? 0 : gap_finder_open(&own, profile, NULL);
 
+	finder = finder ? finder : own;
 	for (size_t i = 0; i < profile->device_count && rc == 0; i++) {
 		add_device(counted, &profile->devices[i]);
 		rc = gap_finder_visit(finder, i, add_gap, counted);
 	}
-	gap_finder_close(finder);
+	gap_finder_close(own);
 	limit_graph_launches(counted);
 	return rc;
 }

@@ -9,7 +9,7 @@
 
 #include "analysis/counters/counted.h"
 
-/* Fills in the idle members of counted's works.  Returns 0 or -ENOMEM. */
-int counted_add_idle(struct counted *counted);
+/* Fills in the idle members of counted's works.  finder: as of counted_build().  Returns 0 or a negative errno. */
+int counted_add_idle(struct counted *counted, const struct gap_finder *finder);
 
 #endif

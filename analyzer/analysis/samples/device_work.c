@@ -9,6 +9,7 @@
 #include "base/groups.h"
 #include "base/spans.h"
 #include "base/array.h"
+#include "trace/samples.h"
 
 /* Everything while it is built. */
 struct build {
@@ -20,6 +21,13 @@ struct build {
 	uint32_t *burst_launcher;
 	size_t burst_launcher_capacity;
 	struct spans sampled; /* of one device at a time */
+	struct sample_cursor cursor;
+};
+
+/* A device while its runs are gone through. */
+struct device_runs {
+	struct build *build;
+	const struct run_matcher *matcher;
 };
 
 /* ---- bursts ---- */
@@ -104,10 +112,10 @@ static struct burst burst_of_run(const struct sample_run *run)
 /* A run that begins with an operation has more blocks than the operations of the trace: from the sample
  * on in which they are too many, the device launched some of them.  A surplus of one block a dispatch is
  * what launching itself takes. */
-static bool find_beside(const struct run_matcher *matcher, const struct sample_run *run,
+static bool find_beside(struct sample_cursor *cursor, const struct sample_run *run,
 			const struct known_run *known, struct burst *burst)
 {
-	const struct profile_sample *samples = matcher->profile->samples;
+	int64_t start_ns;
 	uint64_t surplus_blocks = run->block_count - known->block_count;
 	uint64_t surplus_kernels = run->dispatch_count > known->kernel_count
 					   ? run->dispatch_count - known->kernel_count
@@ -118,17 +126,22 @@ static bool find_beside(const struct run_matcher *matcher, const struct sample_r
 	if (!known->is_counted || run->block_count < known->block_count || !surplus_kernels ||
 	    surplus_blocks <= surplus_kernels)
 		return false;
-	while (i < run->last && (sum += (uint64_t)samples[i].blocks) <= known->block_count)
+	while (i < run->last &&
+	       (sum += (uint64_t)sample_at(cursor, i)->blocks) <= known->block_count)
 		i++;
 	*burst = burst_of_run(run);
-	burst->start_ns = samples[i].start_ns > run->start_ns ? samples[i].start_ns : run->start_ns;
+	start_ns = sample_at(cursor, i)->start_ns;
+	burst->start_ns = start_ns > run->start_ns ? start_ns : run->start_ns;
 	burst->is_beside = true;
 	burst->dispatch_count = surplus_kernels;
 	burst->block_count = surplus_blocks;
 	burst->dram_bytes = 0;
-	for (size_t k = i; k <= run->last; k++)
+	for (; i <= run->last; i++) {
+		const struct profile_sample *sample = sample_at(cursor, i);
+
 		burst->dram_bytes +=
-			(double)samples[k].dram_read_bytes + (double)samples[k].dram_write_bytes;
+			(double)sample->dram_read_bytes + (double)sample->dram_write_bytes;
+	}
 	return burst->end_ns > burst->start_ns;
 }
 
@@ -141,17 +154,20 @@ static bool is_hidden_node(const struct run_matcher *matcher, const struct sampl
 	       !run_matcher_is_device_graph(matcher, &matcher->ops[cover]);
 }
 
-static int add_run(struct build *build, const struct run_matcher *matcher,
-		   const struct sample_run *run)
+static int add_run(const struct sample_run *run, void *context)
 {
+	const struct device_runs *runs = context;
+	const struct run_matcher *matcher = runs->matcher;
+	struct build *build = runs->build;
 	struct known_run known = run_matcher_look_up(matcher, run);
 	struct burst burst = burst_of_run(run);
 
 	if (is_hidden_node(matcher, run))
 		return 0;
 	if (known.first >= 0)
-		return find_beside(matcher, run, &known, &burst) ? add_burst(build, matcher, &burst)
-								 : 0;
+		return find_beside(&build->cursor, run, &known, &burst)
+			       ? add_burst(build, matcher, &burst)
+			       : 0;
 	if (known.next_ns < burst.end_ns) /* goes over into what the trace knows */
 		burst.end_ns = known.next_ns;
 	if (burst.end_ns <= burst.start_ns)
@@ -207,27 +223,28 @@ static void count_launches(struct build *build, const struct run_matcher *matche
 }
 
 /* The time that launchers themselves kept SMs busy: the runs with which they begin. */
-static void add_own_time(struct build *build, const struct run_matcher *matcher)
+static int add_own_time(const struct sample_run *run, void *context)
 {
-	for (size_t i = 0; i < matcher->runs.count; i++) {
-		const struct sample_run *run = &matcher->runs.items[i];
-		struct known_run known = run_matcher_look_up(matcher, run);
-		const struct profile_op *op;
-		int64_t end_ns;
+	const struct device_runs *runs = context;
+	const struct run_matcher *matcher = runs->matcher;
+	struct build *build = runs->build;
+	struct known_run known = run_matcher_look_up(matcher, run);
+	const struct profile_op *op;
+	int64_t end_ns;
 
-		if (known.first < 0)
-			continue;
-		op = &matcher->ops[known.first];
-		end_ns = run->end_ns < op->end_ns ? run->end_ns : op->end_ns;
-		if (end_ns <= run->start_ns || !is_sampled(build, op))
-			continue;
-		for (int is_inside = 0; is_inside <= 1; is_inside++) {
-			uint32_t number = launcher_of(build, op, is_inside);
+	if (known.first < 0)
+		return 0;
+	op = &matcher->ops[known.first];
+	end_ns = run->end_ns < op->end_ns ? run->end_ns : op->end_ns;
+	if (end_ns <= run->start_ns || !is_sampled(build, op))
+		return 0;
+	for (int is_inside = 0; is_inside <= 1; is_inside++) {
+		uint32_t number = launcher_of(build, op, is_inside);
 
-			if (number != PROFILE_NONE)
-				build->work->launchers[number].own_ns += end_ns - run->start_ns;
-		}
+		if (number != PROFILE_NONE)
+			build->work->launchers[number].own_ns += end_ns - run->start_ns;
 	}
+	return 0;
 }
 
 static int add_sampled_spans(struct build *build, uint32_t device)
@@ -249,20 +266,24 @@ static int add_sampled_spans(struct build *build, uint32_t device)
 
 static int find_bursts(struct build *build, struct run_matcher *matchers)
 {
+	uint64_t single_block_count = 0;
 	int rc = 0;
 
 	for (uint32_t i = 0; i < build->profile->device_count && rc == 0; i++) {
 		rc = run_matcher_open(&matchers[i], build->profile, i);
-		for (size_t k = 0; k < matchers[i].runs.count && rc == 0; k++)
-			rc = add_run(build, &matchers[i], &matchers[i].runs.items[k]);
-		build->work->single_block_count += matchers[i].runs.single_block_count;
+		if (rc == 0)
+			rc = sample_runs_find(build->profile, i, add_run,
+					      &(struct device_runs){build, &matchers[i]},
+					      &single_block_count);
+		build->work->single_block_count += single_block_count;
 	}
 	return rc;
 }
 
-/* Once the launchers of all devices are known. */
+/* Once the launchers of all devices are known: runs are found again, for there may be more of them than memory takes. */
 static int measure_launchers(struct build *build, const struct run_matcher *matchers)
 {
+	uint64_t single_block_count;
 	int rc = 0;
 
 	if (!build->work->launcher_count)
@@ -275,7 +296,9 @@ static int measure_launchers(struct build *build, const struct run_matcher *matc
 		rc = add_sampled_spans(build, i);
 		if (rc == 0) {
 			count_launches(build, &matchers[i]);
-			add_own_time(build, &matchers[i]);
+			rc = sample_runs_find(build->profile, i, add_own_time,
+					      &(struct device_runs){build, &matchers[i]},
+					      &single_block_count);
 		}
 	}
 	return rc;
@@ -342,20 +365,24 @@ static int compare_launchers(const void *left, const void *right)
 int device_work_build(struct device_work **out, const struct profile *profile, struct err *err)
 {
 	struct device_work *work = calloc(1, sizeof(*work));
-	struct build build = {.profile = profile, .work = work};
-	int rc = work ? 0 : -ENOMEM;
+	struct build build = {.profile = profile,
+			      .work = work,
+			      .cursor = sample_cursor_open(profile)};
+	int rc = work ? 0 : -ENOMEM, cursor_rc;
 
-	if (rc == 0)
+	if (rc == 0 && profile->sample_count)
 		rc = build_devices(&build);
 	if (rc == 0)
 		rc = sum_up(&build);
+	cursor_rc = sample_cursor_close(&build.cursor);
+	rc = rc < 0 ? rc : cursor_rc;
 	spans_free(&build.sampled);
 	groups_free(&build.keys);
 	free(build.last_correlation);
 	free(build.burst_launcher);
 	if (rc < 0) {
 		device_work_free(work);
-		return err_set(err, rc, "out of memory for the work that the GPU launched");
+		return err_set(err, rc, "%s for the work that the GPU launched", samples_why(rc));
 	}
 	if (work->launcher_count)
 		qsort(work->launchers, work->launcher_count, sizeof(*work->launchers),

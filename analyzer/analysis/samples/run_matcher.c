@@ -134,9 +134,9 @@ static uint64_t grid_of(const struct run_matcher *matcher, const struct profile_
 	return (uint64_t)signature->grid[0] * signature->grid[1] * signature->grid[2];
 }
 
-static int64_t match_ns(const struct run_matcher *matcher, const struct sample_run *run)
+static int64_t match_ns(const struct sample_run *run)
 {
-	int64_t length_ns = matcher->profile->samples[run->first].length_ns;
+	int64_t length_ns = (int64_t)run->first_length_ns;
 
 	return length_ns > MATCH_NS ? length_ns : MATCH_NS;
 }
@@ -145,7 +145,7 @@ struct known_run run_matcher_look_up(const struct run_matcher *matcher,
 				     const struct sample_run *run)
 {
 	struct known_run known = {.first = -1, .is_counted = true, .next_ns = INT64_MAX};
-	int64_t near_ns = match_ns(matcher, run);
+	int64_t near_ns = match_ns(run);
 
 	for (size_t i = first_op_from(matcher, run->start_ns - near_ns);
 	     i < matcher->op_count && matcher->ops[i].start_ns < run->end_ns; i++) {
@@ -183,14 +183,11 @@ int run_matcher_open(struct run_matcher *matcher, const struct profile *profile,
 			i && matcher->ops[matcher->latest[i - 1]].end_ns > matcher->ops[i].end_ns
 				? matcher->latest[i - 1]
 				: (uint32_t)i;
-	if (matcher_rank(matcher) < 0)
-		return -ENOMEM;
-	return sample_runs_find(&matcher->runs, profile, device);
+	return matcher_rank(matcher);
 }
 
 void run_matcher_close(struct run_matcher *matcher)
 {
 	free(matcher->latest);
 	free(matcher->rank_slots);
-	sample_runs_free(&matcher->runs);
 }

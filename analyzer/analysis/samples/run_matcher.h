@@ -30,7 +30,6 @@ struct run_matcher {
 	uint32_t *latest; /* of ops[0..i], which ends last */
 	struct ranked ranked[RANK_COUNT];
 	uint32_t *rank_slots; /* owned; what ranked[] points into */
-	struct sample_runs runs;
 };
 
 /* What the trace knows of a run. */

@@ -15,20 +15,19 @@
 
 struct sample_run {
 	int64_t start_ns, end_ns;
-	size_t first, last; /* samples[], both inside */
+	size_t first, last; /* of the profile's samples, both inside */
+	uint64_t first_length_ns;
 	uint64_t dispatch_count, block_count;
 	double dram_bytes; /* read and written, of whole samples */
 };
 
-struct sample_runs {
-	struct sample_run *items; /* owned; in order of time */
-	size_t count, capacity;
-	uint64_t single_block_count; /* dispatches outside runs: kernels of one block */
-};
+/* Takes one run.  A negative result ends the search. */
+typedef int (*sample_run_each)(const struct sample_run *run, void *context);
 
-/* Of a device whose SM activity was sampled; none otherwise.  0 or -ENOMEM; sample_runs_free in either
- * case. */
-int sample_runs_find(struct sample_runs *runs, const struct profile *profile, uint32_t device);
-void sample_runs_free(struct sample_runs *runs);
+/* Calls each() for every run of a device whose SM activity was sampled, in order of time; there are none otherwise.  Nothing
+ * is kept of them.  single_block_count: dispatches outside runs, kernels of one block.  Returns 0, what each() returned,
+ * or a negative errno. */
+int sample_runs_find(const struct profile *profile, uint32_t device, sample_run_each each,
+		     void *context, uint64_t *single_block_count);
 
 #endif

@@ -3,11 +3,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/samples/sample_time.h"
 #include "analysis/samples/sm_activity_kernels.h"
 #include "base/ns.h"
 #include "base/spans.h"
 #include "base/sums.h"
+#include "base/ranked_value.h"
+#include "trace/samples.h"
 
 /* Records and samples agree to about this (docs/results/device-work.txt). */
 #define EDGE_NS 2000
@@ -142,18 +143,26 @@ static struct profile_sample clip_sample(const struct profile_sample *sample,
 	return clipped;
 }
 
-/* Only what lies within sampled time; both are in order of time. */
-static void add_samples(struct sm_activity_device *device, const struct trace_spans *trace,
-			const struct profile *profile, const struct profile_device *of)
+/* Whether nothing ran for several samples in a row. */
+static bool is_quiet(const struct profile_sample *sample)
 {
-	const struct profile_sample *sample = profile->samples + of->first_sample;
-	const struct profile_sample *end = sample + of->sample_count;
+	return sample->sample_count > 1 && sample->length_ns;
+}
+
+/* Only what lies within sampled time; both are in order of time. */
+static int add_samples(struct sm_activity_device *device, uint64_t *quiet_count,
+		       const struct trace_spans *trace, const struct profile *profile,
+		       const struct profile_device *of)
+{
+	struct sample_cursor cursor = sample_cursor_open(profile);
 	const struct profile_sampled_span *span = profile->sampled_spans + of->first_span;
 	const struct profile_sampled_span *last = span + of->span_count;
 
-	for (; sample < end; sample++) {
+	for (size_t i = 0; i < of->sample_count; i++) {
+		const struct profile_sample *sample = sample_at(&cursor, of->first_sample + i);
 		bool is_inside = false;
 
+		*quiet_count += is_quiet(sample);
 		while (span < last && span->end_ns <= sample->start_ns)
 			span++;
 		for (const struct profile_sampled_span *next = span;
@@ -165,6 +174,7 @@ static void add_samples(struct sm_activity_device *device, const struct trace_sp
 		}
 		device->sample_count += is_inside ? sample->sample_count : 0;
 	}
+	return sample_cursor_close(&cursor);
 }
 
 static void add_spans(struct sm_activity_device *device, const struct profile *profile,
@@ -182,36 +192,41 @@ static void add_spans(struct sm_activity_device *device, const struct profile *p
 	device->window_count = of->span_count;
 }
 
-static int compare_rates(const void *left, const void *right)
-{
-	const double *a = left, *b = right;
+struct quiet_rows {
+	struct sample_cursor cursor;
+	size_t first;
+};
 
-	return (*a > *b) - (*a < *b);
+/* What a quiet row has of bytes written in a nanosecond. */
+static bool quiet_rate(size_t index, double *rate, void *context)
+{
+	struct quiet_rows *rows = context;
+	const struct profile_sample *sample = sample_at(&rows->cursor, rows->first + index);
+
+	if (!is_quiet(sample))
+		return false;
+	*rate = (double)sample->pcie_write_bytes / (double)sample->length_ns;
+	return true;
 }
 
 /* What reading the counters itself writes over PCIe: so much as in the median quiet row, all the time. */
-static int find_own_traffic(struct sm_activity_device *device, const struct profile *profile,
-			    const struct profile_device *of)
+static int find_own_traffic(struct sm_activity_device *device, uint64_t quiet_count,
+			    const struct profile *profile, const struct profile_device *of)
 {
-	double *rates = malloc((of->sample_count + 1) * sizeof(*rates)), own_bytes;
-	size_t count = 0;
+	struct quiet_rows rows = {sample_cursor_open(profile), of->first_sample};
+	const struct ranked_values rates = {of->sample_count, quiet_rate, &rows};
+	double rate, own_bytes;
+	int rc, cursor_rc;
 
-	if (!rates)
-		return -ENOMEM;
-	for (size_t i = 0; i < of->sample_count; i++) {
-		const struct profile_sample *sample = &profile->samples[of->first_sample + i];
-
-		if (sample->sample_count > 1 && sample->length_ns)
-			rates[count++] =
-				(double)sample->pcie_write_bytes / (double)sample->length_ns;
-	}
-	if (count) {
-		qsort(rates, count, sizeof(*rates), compare_rates);
-		own_bytes = rates[count / 2] * (double)device->sampled_ns;
-		device->pcie_own_bytes =
-			own_bytes < device->pcie_write_bytes ? own_bytes : device->pcie_write_bytes;
-	}
-	free(rates);
+	if (!quiet_count)
+		return 0;
+	rc = ranked_value(&rate, &rates, quiet_count / 2);
+	cursor_rc = sample_cursor_close(&rows.cursor);
+	if (rc < 0 || cursor_rc < 0)
+		return rc < 0 ? rc : cursor_rc;
+	own_bytes = rate * (double)device->sampled_ns;
+	device->pcie_own_bytes =
+		own_bytes < device->pcie_write_bytes ? own_bytes : device->pcie_write_bytes;
 	return 0;
 }
 
@@ -219,6 +234,7 @@ static int build_device(struct sm_activity_device *device, const struct profile 
 			const struct profile_device *of)
 {
 	struct trace_spans trace;
+	uint64_t quiet_count = 0;
 	int rc;
 
 	if (!of->sample_count || !of->span_count)
@@ -227,9 +243,9 @@ static int build_device(struct sm_activity_device *device, const struct profile 
 	device->has_sms = of->sampled & 1u << SAMPLED_sm_cycles;
 	add_spans(device, profile, of);
 	if (rc == 0)
-		add_samples(device, &trace, profile, of);
+		rc = add_samples(device, &quiet_count, &trace, profile, of);
 	if (rc == 0)
-		rc = find_own_traffic(device, profile, of);
+		rc = find_own_traffic(device, quiet_count, profile, of);
 	if (device->active_ns)
 		device->mean_active_sms = device->mean_sms / (double)device->active_ns;
 	if (device->sampled_ns)
@@ -256,7 +272,7 @@ int sm_activity_build(struct sm_activity **out, const struct profile *profile, s
 		rc = sm_activity_build_kernels(activity, profile);
 	if (rc < 0) {
 		sm_activity_free(activity);
-		return err_set(err, rc, "out of memory for the activity of the SMs");
+		return err_set(err, rc, "%s for the activity of the SMs", samples_why(rc));
 	}
 	*out = activity;
 	return 0;

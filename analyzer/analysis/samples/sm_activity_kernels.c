@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/samples/sample_time.h"
 #include "base/array.h"
 #include "base/groups.h"
 #include "base/ns.h"
-#include "base/search.h"
+#include "base/ranked_value.h"
+#include "trace/samples.h"
 
 /* The tail begins when fewer SMs are active than this part of the plateau. */
 #define TAIL_PART 0.9
@@ -46,29 +46,8 @@ struct kernel_pass {
 	struct groups kernels;
 	struct kernel_sum *sums;
 	size_t count, capacity;
-	float *levels; /* scratch: SM activity of the samples of one launch */
-	size_t level_capacity;
+	struct sample_cursor cursor;
 };
-
-struct moment {
-	const struct profile_sample *samples;
-	int64_t ns;
-};
-
-static bool is_sample_after(size_t index, const void *context)
-{
-	const struct moment *moment = context;
-
-	return sample_end_ns(&moment->samples[index]) > moment->ns;
-}
-
-static size_t first_sample_after(const struct kernel_pass *pass, int64_t time_ns)
-{
-	const struct profile_sample *samples = pass->profile->samples + pass->device->first_sample;
-
-	return search_first(0, pass->device->sample_count, is_sample_after,
-			    &(struct moment){samples, time_ns});
-}
 
 /* No other operation runs beside it. */
 static bool runs_alone(const struct kernel_pass *pass, size_t op, int64_t latest_end_ns)
@@ -79,29 +58,40 @@ static bool runs_alone(const struct kernel_pass *pass, size_t op, int64_t latest
 	       (op + 1 == pass->device->op_count || ops[op + 1].start_ns >= ops[op].end_ns);
 }
 
-static int compare_levels(const void *left, const void *right)
-{
-	const float *a = left, *b = right;
+/* The samples of one launch. */
+struct launch_samples {
+	struct sample_cursor *cursor;
+	size_t first, count;
+};
 
-	return (*a > *b) - (*a < *b);
+static bool level_of(size_t index, double *level, void *context)
+{
+	const struct launch_samples *samples = context;
+
+	*level = (double)sample_at(samples->cursor, samples->first + index)->sm;
+	return true;
 }
 
 /* The time from the last sample on the plateau, the level of three quarters of the samples or less. */
-static int64_t find_tail_ns(const struct kernel_pass *pass, const struct profile_op *op,
-			    size_t first, size_t count)
+static int find_tail_ns(int64_t *tail_ns, const struct profile_op *op,
+			struct launch_samples *samples)
 {
-	const struct profile_sample *samples =
-		pass->profile->samples + pass->device->first_sample + first;
-	size_t last = count;
+	const struct ranked_values levels = {samples->count, level_of, samples};
+	size_t last = samples->count;
 	double plateau;
+	int rc = ranked_value(&plateau, &levels, last - 1 - last / 4);
 
-	qsort(pass->levels, count, sizeof(*pass->levels), compare_levels);
-	plateau = (double)pass->levels[count - 1 - count / 4];
-	while (last > 0 && (double)samples[last - 1].sm < TAIL_PART * plateau)
+	if (rc < 0)
+		return rc;
+	while (last > 0 && (double)sample_at(samples->cursor, samples->first + last - 1)->sm <
+				   TAIL_PART * plateau)
 		last--;
-	if (!last || sample_end_ns(&samples[last - 1]) >= op->end_ns)
-		return 0;
-	return op->end_ns - sample_end_ns(&samples[last - 1]);
+	if (last)
+		*tail_ns = op->end_ns -
+			   sample_end_ns(sample_at(samples->cursor, samples->first + last - 1));
+	if (*tail_ns < 0)
+		*tail_ns = 0;
+	return 0;
 }
 
 static struct kernel_sum *find_sum(struct kernel_pass *pass, uint32_t kernel)
@@ -146,17 +136,15 @@ struct launch_times {
 };
 
 /* Samples of a launch lie side by side from its start to its end; the outer ones reach beyond it. */
-static struct launch_times add_samples(struct kernel_pass *pass, struct kernel_sum *sum,
-				       const struct profile_op *op, size_t first, size_t count)
+static struct launch_times add_samples(struct kernel_sum *sum, const struct profile_op *op,
+				       const struct launch_samples *samples)
 {
-	const struct profile_sample *samples =
-		pass->profile->samples + pass->device->first_sample + first;
 	struct launch_times times = {.span_ns = op->end_ns - op->start_ns};
 
-	for (size_t i = 0; i < count; i++) {
-		const struct profile_sample *sample = &samples[i];
+	for (size_t i = 0; i < samples->count; i++) {
+		const struct profile_sample *sample =
+			sample_at(samples->cursor, samples->first + i);
 
-		pass->levels[i] = sample->sm;
 		times.sm_ns += active_in(sample, sample->sm, op);
 		times.busiest_ns += active_in(sample, sample->sm_max, op);
 		sum->least_ns += active_in(sample, sample->sm_min, op);
@@ -164,7 +152,6 @@ static struct launch_times add_samples(struct kernel_pass *pass, struct kernel_s
 		sum->dram_bytes +=
 			(double)sample->dram_read_bytes + (double)sample->dram_write_bytes;
 	}
-	times.tail_ns = find_tail_ns(pass, op, first, count);
 	return times;
 }
 
@@ -183,20 +170,20 @@ static void add_times(struct kernel_sum *sum, const struct launch_times *times, 
 	sum->row.filled.tail_ns += times->tail_ns;
 }
 
-static int add_launch(struct kernel_pass *pass, const struct profile_op *op, size_t first,
-		      size_t count)
+static int add_launch(struct kernel_pass *pass, const struct profile_op *op,
+		      struct launch_samples *samples)
 {
 	const struct profile_signature *launch = &pass->profile->signatures[op->detail];
 	struct kernel_sum *sum = find_sum(pass, launch->kernel);
 	struct launch_times times;
-	float *levels =
-		array_reserve(pass->levels, &pass->level_capacity, count, sizeof(*pass->levels));
+	int rc;
 
-	if (levels)
-		pass->levels = levels;
-	if (!sum || !levels)
+	if (!sum)
 		return -ENOMEM;
-	times = add_samples(pass, sum, op, first, count);
+	times = add_samples(sum, op, samples);
+	rc = find_tail_ns(&times.tail_ns, op, samples);
+	if (rc < 0)
+		return rc;
 	add_times(sum, &times, sm_activity_is_filled(pass->device, launch));
 	pass->row->kernel_launch_count++;
 	pass->row->kernel_tail_ns += times.tail_ns;
@@ -205,17 +192,23 @@ static int add_launch(struct kernel_pass *pass, const struct profile_op *op, siz
 
 static int add_op(struct kernel_pass *pass, const struct profile_op *op)
 {
-	const struct profile_sample *samples = pass->profile->samples + pass->device->first_sample;
-	size_t first = first_sample_after(pass, op->start_ns), i = first;
+	struct sample_cursor *cursor = &pass->cursor;
+	size_t first = sample_search(cursor, pass->device, SAMPLE_ENDS_AFTER, op->start_ns);
+	size_t end = pass->device->first_sample + pass->device->sample_count, i = first;
+	int64_t start_ns = INT64_MAX, end_ns = 0; /* of the samples up to i */
 
-	while (i < pass->device->sample_count && samples[i].start_ns < op->end_ns &&
-	       (i == first || samples[i].start_ns - sample_end_ns(&samples[i - 1]) <
-				      (int64_t)samples[i].length_ns / 2))
-		i++;
-	if (i - first < SM_ACTIVITY_SAMPLES || samples[first].start_ns > op->start_ns ||
-	    sample_end_ns(&samples[i - 1]) < op->end_ns)
+	for (; i < end; i++) {
+		const struct profile_sample *sample = sample_at(cursor, i);
+
+		if (sample->start_ns >= op->end_ns ||
+		    (i > first && sample->start_ns - end_ns >= (int64_t)sample->length_ns / 2))
+			break;
+		start_ns = i == first ? sample->start_ns : start_ns;
+		end_ns = sample_end_ns(sample);
+	}
+	if (i - first < SM_ACTIVITY_SAMPLES || start_ns > op->start_ns || end_ns < op->end_ns)
 		return 0;
-	return add_launch(pass, op, first, i - first);
+	return add_launch(pass, op, &(struct launch_samples){cursor, first, i - first});
 }
 
 static int add_kernels(struct kernel_pass *pass)
@@ -282,8 +275,8 @@ static int compare_kernels(const void *left, const void *right)
 
 int sm_activity_build_kernels(struct sm_activity *activity, const struct profile *profile)
 {
-	struct kernel_pass pass = {.profile = profile};
-	int rc = 0;
+	struct kernel_pass pass = {.profile = profile, .cursor = sample_cursor_open(profile)};
+	int rc = 0, cursor_rc;
 
 	for (size_t i = 0; i < profile->device_count && rc == 0; i++) {
 		pass.device = &profile->devices[i];
@@ -303,6 +296,6 @@ int sm_activity_build_kernels(struct sm_activity *activity, const struct profile
 		      compare_kernels);
 	groups_free(&pass.kernels);
 	free(pass.sums);
-	free(pass.levels);
-	return rc;
+	cursor_rc = sample_cursor_close(&pass.cursor);
+	return rc < 0 ? rc : cursor_rc;
 }

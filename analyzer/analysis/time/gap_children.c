@@ -39,25 +39,28 @@ static int find_silent(struct gap_children *children)
 	return 0;
 }
 
-static int find_bursts(struct gap_children *children)
+static int find_bursts(struct gap_children *children, const struct device_work *work)
 {
 	const struct profile *profile = children->calls->profile;
-	struct device_work *work = NULL;
+	struct device_work *own = NULL;
 	int rc = 0;
 
 	if (!profile->sample_count)
 		return 0;
-	rc = device_work_build(&work, profile, NULL);
+	if (!work)
+		rc = device_work_build(&own, profile, NULL);
+	work = work ? work : own;
 	for (size_t i = 0; rc == 0 && i < work->burst_count; i++)
 		rc = spans_add(&children->bursts[work->bursts[i].device], work->bursts[i].start_ns,
 			       work->bursts[i].end_ns);
 	for (size_t i = 0; i < profile->device_count; i++)
 		spans_seal(&children->bursts[i]);
-	device_work_free(work);
+	device_work_free(own);
 	return rc;
 }
 
-int gap_children_open(struct gap_children *children, const struct gap_calls *calls)
+int gap_children_open(struct gap_children *children, const struct gap_calls *calls,
+		      const struct device_work *work)
 {
 	const struct profile *profile = calls->profile;
 	int rc;
@@ -69,7 +72,7 @@ int gap_children_open(struct gap_children *children, const struct gap_calls *cal
 	if (!children->kernels || !children->is_silent || !children->bursts)
 		return -ENOMEM;
 	rc = find_silent(children);
-	return rc < 0 ? rc : find_bursts(children);
+	return rc < 0 ? rc : find_bursts(children, work);
 }
 
 void gap_children_close(struct gap_children *children)

@@ -39,8 +39,11 @@ struct gap_children {
 	struct spans *bursts;		/* by device: what samples show that the device launched */
 };
 
-/* Fails with -ENOMEM only; close it also then. */
-int gap_children_open(struct gap_children *children, const struct gap_calls *calls);
+struct device_work;
+
+/* work: of the same profile, or NULL: then it is found for this.  Fails as device_work_build() does; close it also then. */
+int gap_children_open(struct gap_children *children, const struct gap_calls *calls,
+		      const struct device_work *work);
 void gap_children_close(struct gap_children *children);
 
 /* Takes in a gap whose operation was launched by that call and, once it had reached the device, waited for nothing that

@@ -548,9 +548,9 @@ static void look_for_children(struct gap_finder *finder, size_t device)
 	}
 }
 
-static int find_children(struct gap_finder *finder)
+static int find_children(struct gap_finder *finder, const struct device_work *work)
 {
-	int rc = gap_children_open(&finder->children, &finder->calls);
+	int rc = gap_children_open(&finder->children, &finder->calls, work);
 
 	for (size_t i = 0; rc == 0 && i < finder->profile->device_count; i++)
 		look_for_children(finder, i);
@@ -559,7 +559,8 @@ static int find_children(struct gap_finder *finder)
 
 /* ---- from outside ---- */
 
-int gap_finder_open(struct gap_finder **out, const struct profile *profile)
+int gap_finder_open(struct gap_finder **out, const struct profile *profile,
+		    const struct device_work *work)
 {
 	struct gap_finder *finder = calloc(1, sizeof(*finder));
 	int rc;
@@ -576,7 +577,7 @@ int gap_finder_open(struct gap_finder **out, const struct profile *profile)
 	if (rc == 0)
 		rc = find_latencies(finder);
 	if (rc == 0)
-		rc = find_children(finder);
+		rc = find_children(finder, work);
 	if (rc < 0) {
 		gap_finder_close(finder);
 		return rc;

@@ -12,8 +12,12 @@
 
 struct gap_finder;
 
-/* Returns 0 or -ENOMEM. */
-int gap_finder_open(struct gap_finder **out, const struct profile *profile);
+struct device_work;
+
+/* work: device_work_build() of the profile, or NULL: then it is found for this.  Returns 0, or a negative errno as that
+ * does. */
+int gap_finder_open(struct gap_finder **out, const struct profile *profile,
+		    const struct device_work *work);
 void gap_finder_close(struct gap_finder *finder);
 
 /* As gaps_visit. */

@@ -129,8 +129,9 @@ static int collect_devices(struct collection *collection, const struct timeline 
 	return rc;
 }
 
-int gaps_analyze(struct gap_analysis **out, const struct profile *profile,
-		 const struct timeline *timeline, size_t keep, struct err *err)
+int gaps_analyze_by(struct gap_analysis **out, const struct profile *profile,
+		    const struct gap_finder *finder, const struct timeline *timeline, size_t keep,
+		    struct err *err)
 {
 	struct gap_analysis *gaps = calloc(1, sizeof(*gaps));
 	struct collection collection = {.gaps = gaps, .keep = keep};
@@ -140,7 +141,8 @@ int gaps_analyze(struct gap_analysis **out, const struct profile *profile,
 		gaps->device_count = profile->device_count;
 		gaps->devices = calloc(profile->device_count + 1, sizeof(*gaps->devices));
 		if (gaps->devices)
-			rc = gap_finder_open(&gaps->finder, profile);
+			rc = finder ? 0 : gap_finder_open(&gaps->own_finder, profile, NULL);
+		gaps->finder = finder ? finder : gaps->own_finder;
 		if (rc == 0)
 			rc = collect_devices(&collection, timeline);
 	}
@@ -154,6 +156,12 @@ int gaps_analyze(struct gap_analysis **out, const struct profile *profile,
 	return 0;
 }
 
+int gaps_analyze(struct gap_analysis **out, const struct profile *profile,
+		 const struct timeline *timeline, size_t keep, struct err *err)
+{
+	return gaps_analyze_by(out, profile, NULL, timeline, keep, err);
+}
+
 int gaps_visit(const struct gap_analysis *gaps, size_t device, gap_visitor visit, void *context)
 {
 	return gap_finder_visit(gaps->finder, device, visit, context);
@@ -163,7 +171,7 @@ void gaps_free(struct gap_analysis *gaps)
 {
 	if (!gaps)
 		return;
-	gap_finder_close(gaps->finder);
+	gap_finder_close(gaps->own_finder);
 	free(gaps->devices);
 	free(gaps->longest);
 	free(gaps);

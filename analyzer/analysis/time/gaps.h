@@ -143,12 +143,17 @@ struct gap_analysis {
 	size_t device_count;
 	struct gap *longest; /* longest first, over all devices */
 	size_t longest_count;
-	struct gap_finder *finder; /* owned; of gaps_visit */
+	const struct gap_finder *finder; /* of gaps_visit */
+	struct gap_finder *own_finder;	 /* owned; NULL where it was given one */
 };
 
-/* keep: how many of the longest gaps to keep, at least 0.  Borrows the profile.  Fails with -ENOMEM only. */
+/* keep: how many of the longest gaps to keep, at least 0.  Borrows the profile. */
 int gaps_analyze(struct gap_analysis **out, const struct profile *profile,
 		 const struct timeline *timeline, size_t keep, struct err *err);
+/* The same with a finder of the profile, which is borrowed as long as the gaps are. */
+int gaps_analyze_by(struct gap_analysis **out, const struct profile *profile,
+		    const struct gap_finder *finder, const struct timeline *timeline, size_t keep,
+		    struct err *err);
 void gaps_free(struct gap_analysis *gaps);
 
 /* Calls visit for every gap of a device in time order; a non-zero return stops and is passed on. */

@@ -7,8 +7,7 @@
 
 #include "charts/chart_colors.h"
 
-#include "analysis/samples/sample_time.h"
-#include "base/search.h"
+#include "trace/samples.h"
 
 #define ROLE(role) (UINT32_C(1) << SAMPLED_##role)
 #define FIELD(name) offsetof(struct profile_sample, name)
@@ -143,55 +142,65 @@ static double value_of(const struct kind *kind, const struct profile_sample *sam
 	return value > own ? value - own : 0;
 }
 
-struct moment {
-	const struct profile *profile;
-	int64_t ns;
+/* The samples of a device that reach into a time, one after the other. */
+struct walk {
+	struct sample_cursor cursor;
+	size_t next, end;
+	int64_t to_ns;
 };
 
-static bool is_sample_after(size_t index, const void *context)
-{
-	const struct moment *moment = context;
-
-	return sample_end_ns(&moment->profile->samples[index]) > moment->ns;
-}
-
-/* The first sample of a device that ends after that moment. */
-static size_t first_from(const struct profile *profile, uint32_t device, int64_t moment_ns)
+static struct walk walk_open(const struct profile *profile, uint32_t device, int64_t from_ns,
+			     int64_t to_ns)
 {
 	const struct profile_device *of = &profile->devices[device];
+	struct walk walk = {sample_cursor_open(profile), 0, of->first_sample + of->sample_count,
+			    to_ns};
 
-	return search_first(of->first_sample, of->first_sample + of->sample_count, is_sample_after,
-			    &(struct moment){profile, moment_ns});
+	walk.next = sample_search(&walk.cursor, of, SAMPLE_ENDS_AFTER, from_ns);
+	return walk;
+}
+
+/* NULL behind the last. */
+static const struct profile_sample *walk_next(struct walk *walk)
+{
+	const struct profile_sample *sample =
+		walk->next < walk->end ? sample_at(&walk->cursor, walk->next) : NULL;
+
+	walk->next++;
+	return sample && sample->start_ns < walk->to_ns ? sample : NULL;
 }
 
 /* ---- scales ---- */
-static double largest(const struct chart_strip_scales *scales, const struct profile *profile,
-		      uint32_t device, enum chart_strip_kind kind)
+
+/* Of all kinds that are no share; most[] of the others stays 0. */
+static int find_largest(double *most, const struct chart_strip_scales *scales,
+			const struct profile *profile, uint32_t device)
 {
+	struct walk walk = walk_open(profile, device, scales->from_ns, scales->to_ns);
 	double own = chart_strip_own_traffic(scales, device);
-	size_t end = profile->devices[device].first_sample + profile->devices[device].sample_count;
-	double most = 0;
+	const struct profile_sample *sample;
 
-	for (size_t i = first_from(profile, device, scales->from_ns);
-	     i < end && profile->samples[i].start_ns < scales->to_ns; i++) {
-		double value = value_of(&kinds[kind], &profile->samples[i], own);
+	while ((sample = walk_next(&walk)))
+		for (int kind = 0; kind < STRIP_KIND_COUNT; kind++) {
+			double value =
+				kinds[kind].unit == SHARE ? 0 : value_of(&kinds[kind], sample, own);
 
-		most = value > most ? value : most;
-	}
-	return most;
+			most[kind] = value > most[kind] ? value : most[kind];
+		}
+	return sample_cursor_close(&walk.cursor);
 }
 
+/* value: the largest in the window */
 static void measure_kind(struct chart_strip_scales *scales, const struct profile *profile,
-			 uint32_t device, enum chart_strip_kind kind)
+			 uint32_t device, enum chart_strip_kind kind, double value)
 {
 	double *full = &scales->full[kinds[kind].scale];
-	double peak = (double)profile->devices[device].memory_byte_per_s, value;
+	double peak = (double)profile->devices[device].memory_byte_per_s;
 
 	if (kinds[kind].unit == SHARE) {
 		*full = 1;
 		return;
 	}
-	value = largest(scales, profile, device, kind);
 	if (kind == STRIP_PCIE_OUT) /* how much sampling writes varies: that must not fill a row */
 		value = fmax(value, chart_strip_own_traffic(scales, device));
 	if (kinds[kind].unit == PEAK && peak > value)
@@ -218,26 +227,39 @@ static int64_t sampled_time(const struct profile *profile, const struct profile_
 	return sum_ns;
 }
 
-void chart_strip_measure(struct chart_strip_scales *scales, const struct profile *profile,
-			 const struct sm_activity *activity, int64_t from_ns, int64_t to_ns)
+static int measure_device(struct chart_strip_scales *scales, const struct profile *profile,
+			  uint32_t device)
 {
+	double most[STRIP_KIND_COUNT] = {0};
+	int rc = find_largest(most, scales, profile, device);
+
+	for (int kind = 0; kind < STRIP_KIND_COUNT; kind++)
+		if (chart_strip_is_sampled(&profile->devices[device], kind))
+			measure_kind(scales, profile, device, kind, most[kind]);
+	return rc;
+}
+
+int chart_strip_measure(struct chart_strip_scales *scales, const struct profile *profile,
+			const struct sm_activity *activity, int64_t from_ns, int64_t to_ns)
+{
+	int rc = 0;
+
 	memset(scales, 0, sizeof(*scales));
 	scales->activity = activity;
 	scales->from_ns = from_ns;
 	scales->to_ns = to_ns;
-	for (uint32_t i = 0; i < profile->device_count; i++) {
+	for (uint32_t i = 0; i < profile->device_count && rc == 0; i++) {
 		const struct profile_device *device = &profile->devices[i];
 
-		for (int kind = 0; kind < STRIP_KIND_COUNT; kind++)
-			if (chart_strip_is_sampled(device, kind))
-				measure_kind(scales, profile, i, kind);
 		if (!device->sample_count)
 			continue;
+		rc = measure_device(scales, profile, i);
 		scales->sampled_ns += sampled_time(profile, device, from_ns, to_ns);
 		scales->window_ns += to_ns - from_ns;
 	}
 	for (int kind = 0; kind < STRIP_KIND_COUNT; kind++)
 		scales->full[kind] = scales->full[kinds[kind].scale];
+	return rc;
 }
 
 struct figure chart_strip_full(const struct chart_strip_scales *scales, enum chart_strip_kind kind)
@@ -261,21 +283,20 @@ void chart_strip_describe(char *text, size_t size, const struct chart_strip_scal
 }
 
 /* ---- reduction ---- */
-void chart_strip_fill(struct strip *strip, const struct profile *profile,
-		      const struct chart_strip_scales *scales, uint32_t device,
-		      enum chart_strip_kind kind)
+int chart_strip_fill(struct strip *strip, const struct profile *profile,
+		     const struct chart_strip_scales *scales, uint32_t device,
+		     enum chart_strip_kind kind)
 {
+	struct walk walk = walk_open(profile, device, strip->from_ns, strip->to_ns);
 	double own = chart_strip_own_traffic(scales, device);
-	const struct profile_device *info = &profile->devices[device];
-	size_t end = info->first_sample + info->sample_count;
-	bool has_part = chart_strip_has_part(info, kind);
+	bool has_part = chart_strip_has_part(&profile->devices[device], kind);
+	const struct profile_sample *sample;
 
-	for (size_t i = first_from(profile, device, strip->from_ns);
-	     i < end && profile->samples[i].start_ns < strip->to_ns; i++) {
-		const struct profile_sample *sample = &profile->samples[i];
+	while ((sample = walk_next(&walk))) {
 		double part = has_part ? field(sample, kinds[kind].part) : 0;
 
 		strip_add(strip, sample->start_ns, sample_end_ns(sample),
 			  value_of(&kinds[kind], sample, own), rate(&kinds[kind], sample, part));
 	}
+	return sample_cursor_close(&walk.cursor);
 }

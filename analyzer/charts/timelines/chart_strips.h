@@ -52,9 +52,9 @@ struct chart_strip_scales {
 	int64_t sampled_ns, window_ns;	/* summed over the devices with samples */
 };
 
-/* activity: of the same profile, or NULL. */
-void chart_strip_measure(struct chart_strip_scales *scales, const struct profile *profile,
-			 const struct sm_activity *activity, int64_t from_ns, int64_t to_ns);
+/* activity: of the same profile, or NULL.  Returns 0, or what sample_cursor_close() does. */
+int chart_strip_measure(struct chart_strip_scales *scales, const struct profile *profile,
+			const struct sm_activity *activity, int64_t from_ns, int64_t to_ns);
 
 /* Bytes a second that sampling itself writes over PCIe, which no strip shows; 0 where it is not known. */
 double chart_strip_own_traffic(const struct chart_strip_scales *scales, uint32_t device);
@@ -66,9 +66,9 @@ void chart_strip_describe(char *text, size_t size, const struct chart_strip_scal
 /* "100%", "4.81 TB/s" */
 struct figure chart_strip_full(const struct chart_strip_scales *scales, enum chart_strip_kind kind);
 
-/* Adds a device's samples of that kind.  scales: measured for this profile. */
-void chart_strip_fill(struct strip *strip, const struct profile *profile,
-		      const struct chart_strip_scales *scales, uint32_t device,
-		      enum chart_strip_kind kind);
+/* Adds a device's samples of that kind.  scales: measured for this profile.  Returns likewise. */
+int chart_strip_fill(struct strip *strip, const struct profile *profile,
+		     const struct chart_strip_scales *scales, uint32_t device,
+		     enum chart_strip_kind kind);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/ns.h"
 #include "base/sums.h"
+#include "trace/samples.h"
 #include "charts/timelines/chart_timeline.h"
 #include "charts/text_width.h"
 
@@ -273,8 +274,10 @@ static int prepare(struct timeline_chart *chart, const struct chart_options *opt
 
 	if (rc < 0)
 		return rc;
-	chart_strip_measure(&chart->scales, chart->report->profile, chart->report->sm_activity,
-			    chart->picture.from_ns, chart->picture.to_ns);
+	rc = chart_strip_measure(&chart->scales, chart->report->profile, chart->report->sm_activity,
+				 chart->picture.from_ns, chart->picture.to_ns);
+	if (rc < 0)
+		return err_set(err, rc, "timeline: %s", samples_why(rc));
 	chart->kernel_colors = chart_kernel_colors(chart->report);
 	if (!chart->kernel_colors || choose_rows(chart) || prepare_lanes(chart, options))
 		return err_set(err, -ENOMEM, "timeline: out of memory");

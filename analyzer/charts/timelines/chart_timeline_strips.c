@@ -56,17 +56,19 @@ static int add_strip(struct timeline_chart *chart, const struct chart_lane *lane
 {
 	const struct chart_row *row = &chart->rows.rows[lane->row];
 	struct strip strip;
+	int rc;
 
 	if (strip_open(&strip, chart->picture.from_ns, chart->picture.to_ns,
 		       chart->picture.is_text ? chart->picture.columns : STRIP_COLUMNS) < 0)
 		return -ENOMEM;
-	chart_strip_fill(&strip, chart->report->profile, &chart->scales, row->device, row->strip);
+	rc = chart_strip_fill(&strip, chart->report->profile, &chart->scales, row->device,
+			      row->strip);
 	if (chart->picture.is_text)
 		put_strip_cells(chart, lane, &strip);
 	else
 		draw_strip(chart, lane, &strip);
 	strip_close(&strip);
-	return 0;
+	return rc;
 }
 
 int chart_timeline_add_strips(struct timeline_chart *chart)

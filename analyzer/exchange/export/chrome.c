@@ -9,6 +9,7 @@
 #include "exchange/export/events.h"
 #include "exchange/export/exports.h"
 #include "exchange/export/text_file.h"
+#include "trace/samples.h"
 
 /* The format has two levels: a number of a "process", which is a group here, and one of a "thread", which is a track.
  * They are numbered anew, because a GPU has no process id and a thread has several tracks. */
@@ -172,8 +173,8 @@ int export_chrome(const struct report *report, const struct export_target *targe
 	put_head(&chrome, report);
 	rc = events_walk(report, &sink);
 	fputs("\n]}\n", chrome.file);
-	if (rc == -ENOMEM)
-		err_set(err, rc, "%s: out of memory", target->name);
+	if (rc == -ENOMEM || rc == -ENODATA)
+		err_set(err, rc, "%s: %s", target->name, samples_why(rc));
 	rc = text_file_close(chrome.file, target, rc == -EIO ? 0 : rc, err);
 	for (size_t i = 1; i <= chrome.track_count; i++)
 		free(chrome.counters[i]);

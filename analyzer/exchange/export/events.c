@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ns.h"
 #include "exchange/export/events_walk.h"
+#include "trace/samples.h"
 
 /* ---- what all parts use ---- */
 
@@ -241,6 +243,18 @@ int events_walk(const struct report *report, const struct event_sink *sink)
 	return rc == 0 && report->sampled ? walk_run(&walk, report->sampled) : rc;
 }
 
+/* Of the first device with samples.  One that cannot be read is told by events_walk(), which reads it as well. */
+static int64_t first_sample_ns(const struct profile *profile)
+{
+	struct sample_cursor cursor = sample_cursor_open(profile);
+	int64_t first_ns = INT64_MAX;
+
+	for (size_t i = 0; i < profile->device_count && first_ns == INT64_MAX; i++)
+		if (profile->devices[i].sample_count)
+			first_ns = sample_at(&cursor, profile->devices[i].first_sample)->start_ns;
+	return sample_cursor_close(&cursor) < 0 ? INT64_MAX : first_ns;
+}
+
 int64_t events_first_ns(const struct report *report)
 {
 	const struct profile *profile = report->profile;
@@ -249,8 +263,7 @@ int64_t events_first_ns(const struct report *report)
 	for (size_t i = 0; i < profile->process_count; i++)
 		if (profile->processes[i].first_ns && profile->processes[i].first_ns < first_ns)
 			first_ns = profile->processes[i].first_ns;
-	if (profile->sample_count && profile->samples[0].start_ns < first_ns)
-		first_ns = profile->samples[0].start_ns;
+	first_ns = min_ns(first_ns, first_sample_ns(profile));
 	if (profile->power_count && profile->powers[0].time_ns < first_ns)
 		first_ns = profile->powers[0].time_ns;
 	return first_ns == INT64_MAX ? 0 : first_ns;

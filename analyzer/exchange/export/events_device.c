@@ -10,6 +10,7 @@
 #include "analysis/time/gaps.h"
 #include "base/format.h"
 #include "base/search.h"
+#include "trace/samples.h"
 
 #define COPY_PEER 10 /* CUPTI_ACTIVITY_MEMCPY_KIND_PTOP */
 
@@ -325,7 +326,8 @@ static int walk_samples(struct device_walk *device)
 {
 	const struct profile *profile = device->walk->profile;
 	const struct profile_device *facts = &profile->devices[device->device];
-	int rc = 0;
+	struct sample_cursor cursor = sample_cursor_open(profile);
+	int rc = 0, cursor_rc;
 
 	for (size_t i = 0; rc == 0 && facts->sample_count && i < SAMPLE_TRACK_COUNT; i++) {
 		uint32_t track;
@@ -336,12 +338,13 @@ static int walk_samples(struct device_walk *device)
 				       sample_tracks[i].unit);
 		for (size_t j = 0; rc == 0 && j < facts->sample_count; j++) {
 			const struct profile_sample *sample =
-				&profile->samples[facts->first_sample + j];
+				sample_at(&cursor, facts->first_sample + j);
 
 			rc = count(device, track, sample->start_ns, sample_value(sample, i));
 		}
 	}
-	return rc;
+	cursor_rc = sample_cursor_close(&cursor);
+	return rc < 0 ? rc : cursor_rc;
 }
 
 static const struct {

@@ -10,6 +10,7 @@
 #include "exchange/export/exports.h"
 #include "exchange/export/protobuf.h"
 #include "exchange/export/text_file.h"
+#include "trace/samples.h"
 
 /* Field numbers, by message: protos/perfetto/trace/ of Perfetto, which keeps them for ever. */
 enum { TRACE_PACKET = 1 };
@@ -371,8 +372,8 @@ int export_perfetto(const struct report *report, const struct export_target *tar
 	rc = open_all(&perfetto);
 	if (rc == 0)
 		rc = put_all(&perfetto, report);
-	if (rc == -ENOMEM)
-		err_set(err, rc, "%s: out of memory", target->name);
+	if (rc == -ENOMEM || rc == -ENODATA)
+		err_set(err, rc, "%s: %s", target->name, samples_why(rc));
 	rc = text_file_close(perfetto.file, target, rc == -EIO ? 0 : rc, err);
 	close_all(&perfetto);
 	return rc;

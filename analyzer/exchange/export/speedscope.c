@@ -12,6 +12,7 @@
 #include "exchange/export/events.h"
 #include "exchange/export/exports.h"
 #include "exchange/export/text_file.h"
+#include "trace/samples.h"
 
 /* The format wants each track in one piece, and they come side by side: until then 24 bytes a slice. */
 struct kept_slice {
@@ -223,8 +224,8 @@ int export_speedscope(const struct report *report, const struct export_target *t
 		rc = speedscope.names ? events_walk(report, &sink) : -ENOMEM;
 		if (rc == 0)
 			rc = put_all(&speedscope, report);
-		if (rc == -ENOMEM)
-			err_set(err, rc, "%s: out of memory", target->name);
+		if (rc == -ENOMEM || rc == -ENODATA)
+			err_set(err, rc, "%s: %s", target->name, samples_why(rc));
 		rc = text_file_close(speedscope.file, target, rc, err);
 	}
 	clear(&speedscope);

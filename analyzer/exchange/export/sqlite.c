@@ -5,6 +5,7 @@
 #include "analysis/time/gaps.h"
 #include "exchange/export/exports.h"
 #include "exchange/export/sqlite_rows.h"
+#include "trace/samples.h"
 
 /* Adds the rows of a table; returns 0 or a negative errno. */
 typedef int (*table_filler)(struct sqlite_rows *rows, const struct report *report);
@@ -336,13 +337,13 @@ static int fill_counters(struct sqlite_rows *rows, const struct report *report)
 	return rc;
 }
 
-static int fill_samples(struct sqlite_rows *rows, const struct report *report)
+static int fill_device_samples(struct sqlite_rows *rows, struct sample_cursor *cursor,
+			       const struct profile_device *device)
 {
-	const struct profile *profile = report_with_samples(report)->profile;
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < profile->sample_count; i++) {
-		const struct profile_sample *sample = &profile->samples[i];
+	for (size_t i = 0; rc == 0 && i < device->sample_count; i++) {
+		const struct profile_sample *sample = sample_at(cursor, device->first_sample + i);
 		const float values[] = {sample->dispatches,	  sample->blocks,
 					sample->compute,	  sample->sm,
 					sample->sm_min,		  sample->sm_max,
@@ -360,6 +361,18 @@ static int fill_samples(struct sqlite_rows *rows, const struct report *report)
 		rc = sqlite_rows_next(rows);
 	}
 	return rc;
+}
+
+static int fill_samples(struct sqlite_rows *rows, const struct report *report)
+{
+	const struct profile *profile = report_with_samples(report)->profile;
+	struct sample_cursor cursor = sample_cursor_open(profile);
+	int rc = 0, cursor_rc;
+
+	for (size_t i = 0; rc == 0 && i < profile->device_count; i++)
+		rc = fill_device_samples(rows, &cursor, &profile->devices[i]);
+	cursor_rc = sample_cursor_close(&cursor);
+	return rc < 0 ? rc : cursor_rc;
 }
 
 static int fill_power(struct sqlite_rows *rows, const struct report *report)
@@ -517,7 +530,9 @@ int export_sqlite(const struct report *report, const struct export_target *targe
 		     : -EIO;
 	if (rc < 0)
 		err_set(err, rc, "%s: could not be written: %s", target->name,
-			file ? sqlite3_errmsg(file) : strerror(ENOMEM));
+			rc == -ENODATA ? samples_why(rc)
+			: file	       ? sqlite3_errmsg(file)
+				       : strerror(ENOMEM));
 	if (sqlite3_close(file) != SQLITE_OK && rc == 0)
 		rc = err_set(err, -EIO, "%s: could not be written", target->name);
 	return rc;
