@@ -162,13 +162,25 @@ static int64_t node_update_ns(const struct ceilings *ceilings)
 				   (double)nodes);
 }
 
-/* A conditional node's own cost is that of an iteration without its kernel. */
-static int64_t conditional_ns(const struct ceilings *ceilings)
+/* What so many steps from one kernel to the next take in a row, each without its kernel. */
+static int64_t without_kernels_ns(const struct ceilings *ceilings, enum ceiling_id id,
+				  unsigned int steps)
 {
-	const struct ceiling *iteration = ceilings_get(ceilings, CEILING_conditional_iteration, 0);
+	const struct ceiling *row = ceilings_get(ceilings, id, 0);
 	const struct ceiling *kernel = ceilings_get(ceilings, CEILING_graph_node, 0);
 
-	return iteration && kernel ? (int64_t)fmax(iteration->value - kernel->value, 0) : 0;
+	return row && kernel ? (int64_t)fmax(row->value / steps - kernel->value, 0) : 0;
+}
+
+/* Ceilings of before conditional_if have iterations of a WHILE node only: any other step is taken to be as long. */
+static void set_conditional(struct costs *costs, const struct ceilings *ceilings)
+{
+	costs->iteration_ns = without_kernels_ns(ceilings, CEILING_conditional_iteration, 1);
+	costs->conditional_ns = costs->skip_ns = costs->iteration_ns;
+	if (ceilings_get(ceilings, CEILING_conditional_if, 0))
+		costs->conditional_ns = without_kernels_ns(ceilings, CEILING_conditional_if, 2);
+	if (ceilings_get(ceilings, CEILING_conditional_skip, 0))
+		costs->skip_ns = without_kernels_ns(ceilings, CEILING_conditional_skip, 1);
 }
 
 bool costs_has_conditional(const struct ceilings *ceilings)
@@ -263,7 +275,6 @@ bool costs_of(struct costs *costs, const struct ceilings *ceilings,
 		.barrier_ns = gap_ns(&gaps, CEILING_barrier_step, CEILING_grid_barrier, end),
 		.updated_node_ns = updated_node_ns(ceilings, end),
 		.node_update_ns = node_update_ns(ceilings),
-		.conditional_ns = conditional_ns(ceilings),
 		.device_graph_ns = value_at(ceilings, CEILING_device_graph_tail, COSTS_MIDDLE),
 		.trace_launch_ns = added_ns(value_at(ceilings, CEILING_launch_call, COSTS_MIDDLE),
 					    recorded->launch_call_ns, LAUNCH_LEAST, LAUNCH_MOST),
@@ -286,6 +297,7 @@ bool costs_of(struct costs *costs, const struct ceilings *ceilings,
 	/* without the row, as until now: no gap */
 	costs->dependent_gap_ns =
 		not_negative(value_at(ceilings, CEILING_dependent_gap, end) - gaps.edges_ns);
+	set_conditional(costs, ceilings);
 	set_copies(costs, ceilings, end);
 	set_children(costs, &gaps, end);
 	return true;

@@ -31,10 +31,12 @@ struct costs {
 	int64_t child_return_ns; /* the last child ended to the next operation of its parent's stream */
 	int64_t updated_node_ns; /* that each updated node makes the next launch longer */
 	int64_t node_update_ns;	 /* the host's time to give a kernel of a graph another grid */
-	int64_t conditional_ns;	 /* a conditional node's own, in place of the gap before its body */
-	int64_t device_graph_ns; /* likewise of a graph that the graph before it launches */
-	int64_t trace_launch_ns; /* that recording added to a call that submits work */
-	int64_t trace_call_ns;	 /* and to one that submits nothing: for its record */
+	int64_t iteration_ns; /* a WHILE node's own, in place of the gap before each iteration of its body */
+	int64_t conditional_ns; /* an IF node's own, in place of the gap before its body, and again of that behind it */
+	int64_t skip_ns; /* and in place of the gap behind the kernel that decided, where the body is left out */
+	int64_t device_graph_ns;       /* likewise of a graph that the graph before it launches */
+	int64_t trace_launch_ns;       /* that recording added to a call that submits work */
+	int64_t trace_call_ns;	       /* and to one that submits nothing: for its record */
 	int64_t trace_graph_launch_ns; /* and to one that launches a graph */
 	int64_t trace_graph_start_ns;  /* and until that graph's first node starts */
 	int64_t trace_node_ns;	       /* and to a node of a graph after another one, on the GPU */
@@ -54,7 +56,9 @@ struct costs {
 	COST(GRAPH_NODE_GAP, graph_node_gap_ns, false)   \
 	COST(BARRIER, barrier_ns, false)                 \
 	COST(DEPENDENT_GAP, dependent_gap_ns, false)     \
+	COST(ITERATION, iteration_ns, false)             \
 	COST(CONDITIONAL, conditional_ns, false)         \
+	COST(SKIP, skip_ns, false)                       \
 	COST(DEVICE_GRAPH, device_graph_ns, false)       \
 	COST(NODE_UPDATES, node_update_ns, true)         \
 	COST(UPDATED_NODES, updated_node_ns, true)

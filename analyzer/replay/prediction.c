@@ -675,8 +675,12 @@ int predictor_untraced_shares(struct untraced_shares *out, const struct predicto
 	int rc;
 
 	*out = (struct untraced_shares){.part = 1, .kernels = 1, .steady = 1};
-	if (!predictor->is_usable || !predictor->model)
+	if (!predictor->model)
 		return 0;
+	if (!predictor->is_usable) {
+		take_measured(out, predictor, part);
+		return 0;
+	}
 	profile = predictor->model->profile;
 	rc = time_all(timings, 2, predictor, device, part);
 	if (rc < 0)

@@ -24,6 +24,16 @@ static const struct call_change conditional_body = {.pause = PAUSE_GONE,
 						    .host = COST_NONE,
 						    .submission = SUBMITS_NODES,
 						    .gap = COST_CONDITIONAL};
+/* It starts after a decision not to do anything else before. */
+static const struct call_change after_skipped = {.pause = PAUSE_GONE,
+						 .host = COST_NONE,
+						 .submission = SUBMITS_NODES,
+						 .gap = COST_SKIP};
+/* It is an iteration of a WHILE node. */
+static const struct call_change iteration_body = {.pause = PAUSE_GONE,
+						  .host = COST_NONE,
+						  .submission = SUBMITS_NODES,
+						  .gap = COST_ITERATION};
 static const struct call_change launched_graph = {.pause = PAUSE_GONE,
 						  .host = COST_NONE,
 						  .submission = SUBMITS_NODES,
@@ -88,9 +98,10 @@ struct deciding {
 	const struct model *model;
 	const struct loop *loop;
 	uint8_t launch, node, body; /* as change->calls[] */
-	bool is_read;		    /* the host has read something small and not launched since */
-	bool is_waited;		    /* and has waited for it */
-	bool is_outside;	    /* of any graph: the next launch is that of one */
+	uint8_t undecided; /* likewise: what an iteration begins with after a read by which nothing was launched */
+	bool is_read;	   /* the host has read something small and not launched since */
+	bool is_waited;	   /* and has waited for it */
+	bool is_outside;   /* of any graph: the next launch is that of one */
 	bool is_in_branch; /* what was launched last is not what iterations begin with, but decided */
 	size_t iteration;  /* that the call belongs to */
 	size_t start_call; /* the first one of it that submits anything, as far as was looked */
@@ -112,19 +123,22 @@ static bool is_iteration_start(struct deciding *deciding, size_t call)
 	return *start == call;
 }
 
-/* The body of an IF node is entered, and left before the next iteration begins; that of a WHILE node, with which
- * each iteration begins, is only entered.  A graph that was launched by the host stays one, and is launched by the
+/* The body of an IF node is entered, and left before the next iteration begins, or skipped; that of a WHILE node, with
+ * which each iteration begins, is only entered.  A graph that was launched by the host stays one, and is launched by the
  * one before it. */
 static uint8_t decide_launch(struct deciding *deciding, bool is_start, bool is_graph)
 {
 	bool is_transition = deciding->is_read || is_graph || (is_start && deciding->is_in_branch);
+	bool is_undecided = is_start && deciding->is_read && !is_graph;
 
 	deciding->decision_count += deciding->is_read;
 	deciding->is_in_branch =
 		!deciding->is_outside && !is_start && (deciding->is_read || deciding->is_in_branch);
 	deciding->is_read = false;
 	if (!deciding->is_outside)
-		return is_transition ? deciding->body : deciding->node;
+		return is_undecided    ? deciding->undecided
+		       : is_transition ? deciding->body
+				       : deciding->node;
 	deciding->is_outside = false;
 	return deciding->launch;
 }
@@ -185,6 +199,28 @@ static const char *why_not(struct application *application, const struct loop *l
 	return readbacks_has_varying_grid(&readbacks) ? grid_varies : NULL;
 }
 
+/* Whether an iteration launches anything by what it read: its decisions are IF nodes.  Else the read is whether it goes
+ * on. */
+static bool has_branches(const struct deciding *from, size_t end)
+{
+	struct deciding looking = *from;
+	bool is_read = false;
+
+	for (size_t i = looking.loop->first_call; i < end; i++) {
+		if (small_read(looking.model, i)) {
+			is_read = true;
+		} else if (submissions_count(&looking.model->submissions, i)) {
+			bool is_launch = model_call_class(looking.model, i) == CALL_LAUNCH;
+			bool is_start = is_iteration_start(&looking, i);
+
+			if (is_read && is_launch && !is_start)
+				return true;
+			is_read = is_read && !is_launch && !is_start;
+		}
+	}
+	return false;
+}
+
 static void decide(struct deciding *deciding, size_t end)
 {
 	struct change *change = deciding->change;
@@ -224,6 +260,10 @@ static const char *change_loop(struct application *application, const struct loo
 	refusal = why_not(application, loop, end);
 	if (refusal)
 		return refusal;
+	deciding.undecided =
+		has_graphs ? deciding.body
+			   : change_number(change, has_branches(&deciding, end) ? &after_skipped
+										: &iteration_body);
 	decide(&deciding, end);
 	application->effect->changed_count += deciding.decision_count;
 	if (application->is_first_like)

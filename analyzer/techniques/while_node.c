@@ -18,7 +18,7 @@ static const char no_flag[] =
 static const struct call_change loop_body = {.pause = PAUSE_GONE,
 					     .host = COST_NONE,
 					     .submission = SUBMITS_NODES,
-					     .gap = COST_CONDITIONAL};
+					     .gap = COST_ITERATION};
 
 static void drop_flags(struct change *change, const struct model *model, size_t call)
 {

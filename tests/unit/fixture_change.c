@@ -26,6 +26,8 @@ const struct call_change usual_changes[USUAL_CHANGES_END] = {
 			     .submission = SUBMITS_NODES,
 			     .gap = COST_GRAPH_NODE_GAP},
 	[CALL_IN_BODY] = {GONE, .submission = SUBMITS_NODES, .gap = COST_CONDITIONAL},
+	[CALL_IN_ITERATION] = {GONE, .submission = SUBMITS_NODES, .gap = COST_ITERATION},
+	[CALL_AFTER_SKIPPED] = {GONE, .submission = SUBMITS_NODES, .gap = COST_SKIP},
 	[CALL_IN_LAUNCHED_GRAPH] = {GONE, .submission = SUBMITS_NODES, .gap = COST_DEVICE_GRAPH},
 	[CALL_IN_KERNEL] = {GONE, .submission = SUBMITS_NODES, .gap = COST_BARRIER},
 	[CALL_FUSED] = {GONE, .submission = SUBMITS_FUSED},

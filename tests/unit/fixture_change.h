@@ -14,6 +14,8 @@ enum usual_change {
 			* before it */
 	CALL_AFTER_WORK, /* likewise, but the host's time before it stays: it computes */
 	CALL_IN_BODY, /* as CALL_IN_GRAPH, and the first of them starts after a conditional node */
+	CALL_IN_ITERATION,	/* the same, of a WHILE node */
+	CALL_AFTER_SKIPPED,	/* the same, whose body was left out */
 	CALL_IN_LAUNCHED_GRAPH, /* likewise, in a graph that the one before it launches */
 	CALL_IN_KERNEL,		/* likewise, after a barrier: a persistent kernel does its work */
 	CALL_FUSED, /* gone: the kernel before in its stream goes on with the work of this one */

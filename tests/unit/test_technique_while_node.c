@@ -18,8 +18,8 @@ static void test_kernels(void **state)
 	(void)state;
 	assert_null(loop_apply(&fixture, &technique_while_node));
 	assert_null(loop_apply(&decided, &technique_device_decision));
-	loop_expect(&fixture, 1, "bnnn");
-	loop_expect(&decided, 1, "bnnn");
+	loop_expect(&fixture, 1, "wnnn");
+	loop_expect(&decided, 1, "wnnn");
 	loop_free(&fixture);
 	loop_free(&decided);
 }
@@ -31,8 +31,8 @@ static void test_graphs(void **state)
 	(void)state;
 	assert_null(loop_apply(&fixture, &technique_while_node));
 	loop_expect(&fixture, 0, "Gnn");
-	loop_expect(&fixture, 1, "bnn");
-	loop_expect(&fixture, ITERATIONS - 1, "bn."); /* the wait for all of it stays */
+	loop_expect(&fixture, 1, "wnn");
+	loop_expect(&fixture, ITERATIONS - 1, "wn."); /* the wait for all of it stays */
 	assert_int_equal(fixture.application.change.op_ns[1], OP_GONE);
 	assert_int_equal(fixture.effect.changed_count, ITERATIONS - 1);
 	loop_free(&fixture);
