@@ -183,6 +183,22 @@ checked() {
 	[ "$(count run_ns)" -gt 1000 ]
 }
 
+@test "when it launched and waited is kept as a run of a recording, and changes nothing" {
+	mkdir recording
+	"$tools/random_program" 5 40 >bare.out || true
+	ROOFLINE_TRY_CALLS=recording LD_PRELOAD=$BUILD/lib/librooflinetry.so "$tools/random_program" 5 40 >watched.out || true
+	cmp bare.out watched.out
+	tried "$tools/random_program" 5 40 >tried.out || true
+	local folder
+	folder=$(echo recording/*)
+	grep -q '^run,5$' "$folder/process.csv"
+	[ "$(stat -c %a "$folder" "$folder/api.csv" | xargs)" = "700 600" ]
+	# launches by cuLaunchKernel and cuLaunchKernelEx, and each ended after it began
+	[ "$(awk -F, '$3 == 1 || $3 == 2' "$folder/api.csv" | wc -l)" -eq "$(count launches_seen)" ]
+	awk -F, 'NR > 1 && $2 < $1 { exit 1 }' "$folder/api.csv"
+	! grep -v '^kind' "$folder/losses.csv"
+}
+
 @test "waits between launches are left out, and made at the end" {
 	export FAKE_DRIVER_ORDER=1 strategies=fewer-waits
 	tried "$tools/random_program" 1 100 loop || true
