@@ -66,8 +66,8 @@ static void put_recording(struct page *page, const struct comparison *comparison
 	put_shares(page, before_share, after_share);
 	if (before_share < 1 - ESTIMATE_MOST || after_share < 1 - ESTIMATE_MOST)
 		fprintf(page->out,
-			"  %-10s %9s  an estimate: record both with --untraced to measure it\n",
-			"", "");
+			"  %-10s %9s  an estimate: record both with --untraced to measure it\n", "",
+			"");
 }
 
 static void put_measured(struct page *page, const struct comparison *comparison)

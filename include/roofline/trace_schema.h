@@ -440,7 +440,7 @@
 	KEY(driver_name, "version of the kernel driver, as nvidia-smi prints it") \
 	KEY(graphs, "node or graph: what a graph launch was recorded as") \
 	KEY(record, "which call of rooflinectl record it belongs to, when one started it") \
-	KEY(run, "1 or 2: which run of record --graphs=both, which runs the program twice") \
+	KEY(run, "which run of the program it is of, where there are several: RUN of roofline/runs.h") \
 	KEY(control, "1 when rooflinectl ctl can reach the collector") \
 	KEY(last, "--last, when given: only so much was kept") \
 	KEY(dump_reason, "why a dump was made: it is a part of a recording") \

@@ -10,7 +10,7 @@ modules() {
 	cat <<-'END'
 		include             | roofline/ |
 		collector           | roofline/ OWN |
-		try                 | roofline/try.h OWN |
+		try                 | roofline/runs.h roofline/trace_schema.h roofline/try.h OWN |
 		workloads/ceilings  | roofline/ceilings.h cuda_check.cuh dynamic_library.cuh OWN |
 		workloads           | roofline/ranks.h OWN |
 		analyzer/base       | base/ | print exit
