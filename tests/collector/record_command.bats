@@ -379,3 +379,26 @@ once() {
 	[[ "$stderr" == *"rooflinectl record: replacing CUDA_INJECTION64_PATH=/one.so"* ]]
 	[[ "$stderr" == *"rooflinectl record: replacing NVTX_INJECTION64_PATH=/other.so"* ]]
 }
+
+@test "--untraced runs the program again without the collector, and keeps its exit code and its recording" {
+	capture with "$ROOFLINECTL" record -o "$recording" --untraced=2 -- "$app" print:here cuda kernels:10
+	ended_with 0
+	[ "$(find "$recording" -name process.csv | wc -l)" -eq 1 ] # it calls no driver
+	if [ -e "$BUILD/lib/librooflinetry.so" ]; then
+		[ "$(grep -c '^here$' with.out)" -eq 3 ]
+		[ "$(grep -c 'runs again without recording' with.err)" -eq 2 ]
+	else
+		[ "$(grep -c '^here$' with.out)" -eq 1 ]
+		grep -q 'librooflinetry.so is missing, so nothing runs without recording' with.err
+	fi
+}
+
+@test "--untraced is for a whole run that ended well, and takes a number of runs" {
+	capture with "$ROOFLINECTL" record -o "$recording" --untraced -- "$app" cuda kernels:10 exit:3
+	ended_with 3
+	grep -q 'ended with exit code 3, so there is no ' with.err
+	run -2 --separate-stderr "$ROOFLINECTL" record --untraced=0 -- "$app"
+	[[ "$stderr" == *"--untraced takes a number of runs from 1 to "* ]]
+	run -2 --separate-stderr "$ROOFLINECTL" record --untraced --last 3s -- "$app"
+	[[ "$stderr" == *"--untraced does not go with --last"* ]]
+}
