@@ -130,7 +130,8 @@ def show_share(measured, scratch):
         is_there = os.path.exists(os.path.join(folder, "trials.jsonl"))
         missing = space.missing(lines_of(folder) if is_there else [])
         if missing:
-            print(f"{space.name:21} {len(missing)} of its {len(list(space.points()))} points were not measured")
+            points = len(list(space.points()))
+            print(f"{space.name:21} {len(missing)} of its {points} points were not measured")
         else:
             show_space(space, folder, scratch)
 
