@@ -8,7 +8,7 @@ load plots.'/legend.gp'
 legend_is_hatched = 0
 top = (is_text ? 2 : 72) + part_height
 bottom = top + (is_text ? 18 : 360)
-legend_top = bottom + (is_text ? 2 : 58)
+legend_top = bottom + (is_text ? 2 : 74)
 height = legend_top + legend_lines * line_height + (is_text ? 1 : 12)
 left = is_text ? 6 : 84
 right = is_text ? width - 2 : width - 28

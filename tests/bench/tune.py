@@ -5,8 +5,8 @@ tune.py [--chart FILE.svg] [FOLDER]   (make bench)
 
 docs/results/autotune has the time of every point of workloads/autotune.cu, and tests/tune/measured.tar.xz
 those of the other spaces of tests/tune/spaces.py, or FOLDER, which tests/tune/measure.py made. Each
-search runs on these with ten seeds. It chooses its best trial; how good that is tells the median of all
-that was measured of the point.
+search runs on these with ten seeds, or SEEDS. It chooses its best trial; how good that is tells the
+median of all that was measured of the point.
 """
 import collections
 import json
@@ -27,9 +27,9 @@ FIRST = "autotune"
 MEASURED_FIRST = os.path.join(ROOT, "docs", "results", FIRST)
 MEASURED = os.path.join(ROOT, "tests", "tune", "measured.tar.xz")
 SEARCHES = ["random", "genetic", "bayesian", "model"]
-SEEDS = 10
+SEEDS = int(os.environ.get("SEEDS", "10"))
 BUDGETS = [8, 12, 16, 24]
-SHARE = 0.15  # of the points
+SHARES = [0.15, 0.3]  # of the points; 15% is what tune takes where --trials is not given
 NEAR = 1.03
 
 
@@ -101,7 +101,7 @@ def show_budgets(scratch, image):
         search_all(space, MEASURED_FIRST, budget, folder)
     print_budgets(folders)
     if image:
-        draw(folders[int(SHARE * len(list(space.points())))], image)
+        draw(folders[int(SHARES[0] * len(list(space.points())))], image)
 
 
 def show_space(space, measured, scratch):
@@ -109,26 +109,31 @@ def show_space(space, measured, scratch):
     least, most = min(medians.values()), max(medians.values())
     near = sum(value <= least * NEAR for value in medians.values())
     points = len(list(space.points()))
-    folder = os.path.join(scratch, space.name + ".share")
-    search_all(space, measured, int(SHARE * points), folder)
+    folders = {int(share * points): os.path.join(scratch, f"{space.name}.{share}") for share in SHARES}
+    for budget, folder in folders.items():
+        search_all(space, measured, budget, folder)
     for name in SEARCHES:
-        print(f"{space.name:21} {points:6d} {most / least:6.2f} {near:4d}  {int(SHARE * points):6d}  "
-              f"{name:9} {cell(folder, name, medians)}")
+        cells = "   ".join(f"{budget:6d} {cell(folder, name, medians)}"
+                           for budget, folder in folders.items())
+        print(f"{space.name:21} {points:6d} {most / least:6.2f} {near:4d}  {name:9} {cells}")
 
 
 def show_share(measured, scratch):
-    """All spaces that were measured to their last point."""
-    print("\nThe same of each space, with trials for 15% of its points; worst: of all points by the best, "
-          "near: how many are within 3%")
-    print("space                 points  worst near  trials  search      med worst  3%   made")
+    """All spaces; what is not measured to its last point is not searched."""
+    shares = " and ".join(f"{share:.0%}" for share in SHARES)
+    print(f"\nThe same of each space, with trials for {shares} of its points; worst: of all points by "
+          "the best, near: how many are within 3%")
+    print("space                 points  worst near  search    " +
+          "   ".join("trials   med worst  3%   made" for _ in SHARES))
     for space in spaces.SPACES:
         folder = MEASURED_FIRST if space.name == FIRST else os.path.join(measured, space.name)
-        if os.path.exists(os.path.join(folder, "trials.jsonl")):
-            missing = space.missing(lines_of(folder))
-            if missing:
-                print(f"{space.name:21} {len(missing)} of its points were not measured")
-            else:
-                show_space(space, folder, scratch)
+        is_there = os.path.exists(os.path.join(folder, "trials.jsonl"))
+        missing = space.missing(lines_of(folder) if is_there else [])
+        if missing:
+            points = len(list(space.points()))
+            print(f"{space.name:21} {len(missing)} of its {points} points were not measured")
+        else:
+            show_space(space, folder, scratch)
 
 
 def main():

@@ -288,6 +288,9 @@ wrong() {
 	[ "$status" -eq 0 ]
 	[ "$output" = roofline-tune.svg ]
 	grep -q 'bayesian, 2 times' roofline-tune.svg
+	# The title of the axis is above the legend.
+	baseline() { grep -B1 "<text>.*$1" roofline-tune.svg | sed -n 's/.*translate([0-9.]*,\([0-9]*\).*/\1/p'; }
+	[ "$(($(baseline '>trials<') + 13))" -le "$(baseline 'bayesian, 2 times')" ]
 	"$ROOFLINECTL" plot again tune --format term | grep -q 'random, 2 times'
 	run --separate-stderr "$ROOFLINECTL" plot tune gaps again
 	[ "$status" -eq 2 ]

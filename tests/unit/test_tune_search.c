@@ -292,6 +292,29 @@ static void model_stops_when_nothing_can_be_better(void **state)
 	tune_space_free(&space);
 }
 
+/* That its parameters have effects of their own is an assumption: a better point may be where they do not. */
+static void model_does_not_stop_while_a_point_is_better_by_the_tolerance(void **state)
+{
+	struct tune_space space;
+
+	(void)state;
+	open_space(&space);
+	for (int which = 0; which < FUNCTION_COUNT; which++)
+		for (unsigned short seed = 1; seed <= 3 * SEEDS; seed++) {
+			struct bench bench = {.space = &space,
+					      .function = draw_function(which, seed)};
+			struct tune_settings settings = settings_of("model", seed, 24);
+			struct tune_session session;
+
+			run(&session, &bench, &settings);
+			if (session.end == TUNE_END_DONE)
+				assert_true(session.finalists[0].median <=
+					    1.01 * least_value(&bench));
+			tune_session_free(&session);
+		}
+	tune_space_free(&space);
+}
+
 static void a_machine_that_wavers_does_not_choose(void **state)
 {
 	struct tune_space space;
@@ -362,6 +385,7 @@ int main(void)
 		cmocka_unit_test(the_same_seed_tries_the_same_points),
 		cmocka_unit_test(no_search_tries_a_point_twice_and_all_end_when_nothing_is_left),
 		cmocka_unit_test(model_stops_when_nothing_can_be_better),
+		cmocka_unit_test(model_does_not_stop_while_a_point_is_better_by_the_tolerance),
 		cmocka_unit_test(a_machine_that_wavers_does_not_choose),
 		cmocka_unit_test(equal_points_are_a_tie_and_different_ones_are_not),
 		cmocka_unit_test(a_budget_of_seconds_ends_a_search),

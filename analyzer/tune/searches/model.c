@@ -3,7 +3,9 @@
  *
  * A Gaussian process again, with more to go by: each parameter has an effect of its own, about a parabola, and what
  * follows for each point from the launches that were recorded (launch.h): occupancy, and how full the last wave of blocks is.
- * It stops when no point can be better than the best one by more than the noise, or the best one is at the roof.
+ * It stops when no point can be better than the best one by more than the noise, or the best one is at the roof.  That
+ * parameters have effects of their own makes it sure of points that it never tried, and where that is not so it would
+ * stop too early: so a process without that has to find nothing either.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -48,6 +50,13 @@ static bool is_at_roof(const struct tune_task *task)
 	return best->value <= task->least_value * (1 + task->noise);
 }
 
+/* Whether no open point is better than the best trial by more than the noise. */
+static bool is_done(const struct expected *expected, const struct tune_task *task)
+{
+	return expected->least_cost > expected->best_cost - task->noise &&
+	       tune_history_ok_count(task->history) > task->history->space->dimension_count + 2;
+}
+
 static size_t choose(struct tune_task *task, struct gaussian *gaussian)
 {
 	struct expected expected;
@@ -56,15 +65,13 @@ static size_t choose(struct tune_task *task, struct gaussian *gaussian)
 		return tune_pick_spread(task);
 	if (!expected_best(&expected, gaussian, task))
 		return TUNE_NO_POINT;
-	if (expected.least_cost > expected.best_cost - task->noise &&
-	    tune_history_ok_count(task->history) > task->history->space->dimension_count + 2)
-		return TUNE_NO_POINT;
-	return expected.point;
+	return is_done(&expected, task) ? TUNE_NO_POINT : expected.point;
 }
 
 size_t tune_search_model(struct tune_task *task)
 {
 	struct gaussian gaussian = {.space = task->history->space, .has_trend = true};
+	struct gaussian plain = {.space = task->history->space};
 	double *facts;
 	size_t point;
 
@@ -76,6 +83,9 @@ size_t tune_search_model(struct tune_task *task)
 	gaussian.launch_facts = facts;
 	point = choose(task, &gaussian);
 	gaussian_free(&gaussian);
+	if (point == TUNE_NO_POINT)
+		point = choose(task, &plain);
+	gaussian_free(&plain);
 	free(facts);
 	return point;
 }
