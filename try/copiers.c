@@ -16,9 +16,9 @@
 enum {
 	/* With the one that calls eight, which together copy more than a link takes. */
 	THREADS_MOST = 7,
-	JOBS_MOST = 16, /* copies at the same time */
+	JOBS_MOST = 16,	   /* copies at the same time */
 	AWAKE_NS = 200000, /* without anything to do, before a thread sleeps */
-	LOOKS = 64 /* between two looks at the clock */
+	LOOKS = 64	   /* between two looks at the clock */
 };
 
 /* What is copied now.  A thread that looks at it says so first, so that who removes it can wait for that. */
