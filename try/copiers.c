@@ -2,20 +2,23 @@
 #define _GNU_SOURCE
 #include "copiers.h"
 
+#include <limits.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "clock.h"
 
 enum {
 	/* With the one that calls eight, which together copy more than a link takes. */
 	THREADS_MOST = 7,
-	JOBS_MOST = 16, /* copies at the same time */
-	/* Without anything to do, before a thread sleeps: longer than from one copy of a loop to the next. */
-	AWAKE_NS = 200000,
-	LOOKS = 64 /* between two looks at the clock */
+	JOBS_MOST = 16,	   /* copies at the same time */
+	AWAKE_NS = 200000, /* without anything to do, before a thread sleeps */
+	LOOKS = 64	   /* between two looks at the clock */
 };
 
 /* What is copied now.  A thread that looks at it says so first, so that who removes it can wait for that. */
@@ -26,9 +29,11 @@ static struct job {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static unsigned thread_count;
-static pthread_mutex_t sleep_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t work_comes = PTHREAD_COND_INITIALIZER;
-static unsigned sleepers;
+
+/* Threads sleep while this is the number that they have seen.  No lock: who is woken would wait for it behind the others, and who
+ * calls behind all of them. */
+static unsigned wake_number;
+static bool may_sleep; /* since the last time that all were woken a thread may have gone to sleep */
 
 static bool has_more(const struct portions *portions)
 {
@@ -123,15 +128,15 @@ static bool is_work_there(void)
 	return is_there;
 }
 
-/* Who allows portions looks for sleepers after that: either they are seen, or the portions are. */
+/* Who allows portions looks whether any thread may sleep after that: either this is seen, or the portions are.  The number is read
+ * before, so that a thread that was to be woken meanwhile does not sleep. */
 static void sleep_until_work_comes(void)
 {
-	pthread_mutex_lock(&sleep_lock);
-	__atomic_fetch_add(&sleepers, 1, __ATOMIC_SEQ_CST);
+	unsigned seen = __atomic_load_n(&wake_number, __ATOMIC_SEQ_CST);
+
+	__atomic_store_n(&may_sleep, true, __ATOMIC_SEQ_CST);
 	if (!is_work_there())
-		pthread_cond_wait(&work_comes, &sleep_lock);
-	__atomic_fetch_sub(&sleepers, 1, __ATOMIC_SEQ_CST);
-	pthread_mutex_unlock(&sleep_lock);
+		(void)syscall(SYS_futex, &wake_number, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
 }
 
 static void *run(void *unused)
@@ -198,11 +203,11 @@ bool copiers_begin(struct portions *portions)
 void copiers_allow(struct portions *portions, size_t count)
 {
 	__atomic_store_n(&portions->allowed, count, __ATOMIC_SEQ_CST);
-	if (!__atomic_load_n(&sleepers, __ATOMIC_SEQ_CST))
+	if (!__atomic_load_n(&may_sleep, __ATOMIC_SEQ_CST) ||
+	    !__atomic_exchange_n(&may_sleep, false, __ATOMIC_SEQ_CST))
 		return;
-	pthread_mutex_lock(&sleep_lock);
-	pthread_cond_broadcast(&work_comes);
-	pthread_mutex_unlock(&sleep_lock);
+	__atomic_add_fetch(&wake_number, 1, __ATOMIC_SEQ_CST);
+	(void)syscall(SYS_futex, &wake_number, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
 void copiers_end(struct portions *portions)

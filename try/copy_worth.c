@@ -23,6 +23,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct direction {
 	double ratios[KEPT]; /* of the time through pinned memory to that of the driver */
 	unsigned samples, copies, between;
+	bool has_begun; /* the first copy is not compared: threads and memory are made for it */
 	bool is_over;
 } directions[2];
 
@@ -35,7 +36,9 @@ size_t copy_worth_left(bool is_to_host, size_t bytes)
 	if (process_is_stubborn())
 		return 0;
 	pthread_mutex_lock(&lock);
-	is_due = direction->samples < SAMPLES_LEAST || ++direction->copies > direction->between;
+	is_due = direction->has_begun &&
+		 (direction->samples < SAMPLES_LEAST || ++direction->copies > direction->between);
+	direction->has_begun = true;
 	pthread_mutex_unlock(&lock);
 	if (!is_due)
 		return 0;

@@ -109,7 +109,7 @@ static CUresult pass_rest(const struct copy *copy, const struct staged *staged, 
 	uint64_t start_ns = clock_ns();
 	CUresult result = copy->pass(copy, from, copy->bytes - from);
 
-	if (left && staged->reason == TRY_REASON_COUNT && result == CUDA_SUCCESS)
+	if (left && staged->is_over && staged->reason == TRY_REASON_COUNT && result == CUDA_SUCCESS)
 		note_worth(copy, staged, left, clock_ns() - start_ns);
 	return result;
 }
@@ -117,7 +117,7 @@ static CUresult pass_rest(const struct copy *copy, const struct staged *staged, 
 static CUresult stage(const struct copy *copy)
 {
 	size_t left = copy_worth_left(copy->is_to_host, copy->bytes);
-	struct staged staged = staging_copy(copy, copy->bytes - left);
+	struct staged staged = staging_copy(copy, copy->bytes - left, left > 0);
 
 	if (staged.reason != TRY_REASON_COUNT)
 		counts_add_passed(staged.reason);

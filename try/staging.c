@@ -315,6 +315,29 @@ static CUresult wait_for_piece(const struct staging *staging, size_t piece)
 	return driver_open()->event_synchronize(slot_of(staging, piece)->event);
 }
 
+/* Whether the GPU begins in time: what is in the stream before this copy may wait for what the program does after it. */
+static bool begins_in_time(struct staging *staging)
+{
+	uint64_t start_ns = clock_ns();
+
+	while (!is_done(slot_of(staging, staging->ended)))
+		if (clock_ns() - start_ns > STALLED_MS * 1000000ull)
+			return false;
+		else
+			sched_yield();
+	return true;
+}
+
+/* The program goes on once an asynchronous copy to the GPU was given to it; the GPU is still to be waited for where what it took is
+ * compared. */
+static bool is_waited_for(struct staging *staging, bool is_compared)
+{
+	if (staging->copy->is_to_host || !staging->copy->is_async ||
+	    staging->result != CUDA_SUCCESS)
+		return true;
+	return is_compared && staging->ended < staging->issued && begins_in_time(staging);
+}
+
 /* Waits for what the GPU was given: pieces are done in order.  How long that took behind the first of them, which comes after what was
  * in the stream before. */
 static uint64_t finish_pieces(struct staging *staging)
@@ -355,7 +378,8 @@ static struct staged result_of(const struct staging *staging, uint64_t end_ns)
 	return staged;
 }
 
-static struct staged copy_through(struct lane *lane, const struct copy *copy, size_t bytes)
+static struct staged copy_through(struct lane *lane, const struct copy *copy, size_t bytes,
+				  bool is_compared)
 {
 	struct staging staging = {.copy = copy,
 				  .lane = lane,
@@ -363,7 +387,9 @@ static struct staged copy_through(struct lane *lane, const struct copy *copy, si
 				  .pieces = (bytes + STAGING_PIECE_BYTES - 1) / STAGING_PIECE_BYTES,
 				  .portions = {.copy = copy_portion, .context = &staging},
 				  .start_ns = clock_ns()};
+	struct staged staged;
 	uint64_t end_ns;
+	bool is_over;
 
 	staging.moved_ns = staging.start_ns;
 	(void)copiers_begin(&staging.portions);
@@ -373,19 +399,22 @@ static struct staged copy_through(struct lane *lane, const struct copy *copy, si
 		copy_in(&staging);
 	copiers_end(&staging.portions);
 	end_ns = clock_ns();
-	if (copy->is_to_host || !copy->is_async || staging.result != CUDA_SUCCESS)
+	is_over = is_waited_for(&staging, is_compared);
+	if (is_over)
 		end_ns += finish_pieces(&staging);
-	return result_of(&staging, end_ns);
+	staged = result_of(&staging, end_ns);
+	staged.is_over = is_over;
+	return staged;
 }
 
-struct staged staging_copy(const struct copy *copy, size_t bytes)
+struct staged staging_copy(const struct copy *copy, size_t bytes, bool is_compared)
 {
 	struct staged staged = {0};
 	struct lane *lane = take_lane(&staged.reason);
 
 	if (!lane)
 		return staged;
-	staged = copy_through(lane, copy, bytes);
+	staged = copy_through(lane, copy, bytes, is_compared);
 	give_back(lane);
 	return staged;
 }

@@ -33,11 +33,12 @@ struct staged {
 	size_t bytes;  /* copied, from the start; the driver is to copy the rest */
 	bool is_error; /* the driver told one: it is to copy all of it, and tells it again */
 	enum try_reason reason; /* why not all of it */
+	bool is_over;		/* the GPU has done it */
 	uint64_t took_ns;	/* without the wait for what was in the stream before */
 };
 
-/* Copies up to so many bytes. */
-struct staged staging_copy(const struct copy *copy, size_t bytes);
+/* Copies up to so many bytes.  is_compared: what it takes is, so that the GPU is waited for in any case. */
+struct staged staging_copy(const struct copy *copy, size_t bytes, bool is_compared);
 
 /* Before contexts go: nothing of ours is under way in them. */
 void staging_forget(void);

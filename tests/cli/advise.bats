@@ -71,8 +71,9 @@ refused() {
 	[[ "$output" == *"      try it: rooflinectl try --pool -- graph_memory malloc --repeats 1
 "* ]]
 	run -0 "$ROOFLINECTL" advise "$recordings/copy_overlap.naive"
-	[[ "$output" == *"      try it: rooflinectl try --pinned -- copy_overlap naive --repeats 1
+	[[ "$output" == *"      check it: "*"--strategy pageable_copy
 "* ]]
+	[[ "$output" != *"try --pinned"* ]]
 }
 
 @test "asked about a range, copies outside of it are not advised about, and those in it also where they happen once" {

@@ -146,11 +146,17 @@ memory_match() {
 	python3 -c 'import json, sys
 for c in json.load(open(sys.argv[1]))["compared"]:
     if c["name"] == "device memory":
-        print(c["match"], "lines" if c["line_count"] else "nothing")' "$scratch/try.json"
+        print(c["match"], "lines" if c["line_count"] else "nothing", *([c["varying_count"]] if c["varying_count"] else []))' "$scratch/try.json"
 }
 check "copy_overlap naive: memory of the GPU is equal with pinned" equal "equal lines" "$(memory_match pinned "$folder/copy_overlap" naive --repeats 1)"
 check "graph_chain no_sync: memory of the GPU is equal with all strategies" equal "equal lines" \
 	"$(memory_match $all "$folder/graph_chain" no_sync --repeats 1)"
-check "graph_memory malloc: memory of the GPU is equal with graph and pool" equal "equal lines" \
+# Its kernels note where they find temporaries, in one allocation, and another holds the address of that: in these bare runs may differ.
+is_equal_but_for_addresses() {
+	case $1 in "equal lines" | "agrees lines "[12]) return ;; esac
+	echo "# wanted 'equal lines', or that bare runs differ in one or two, got '$1'"
+	return 1
+}
+check "graph_memory malloc: memory of the GPU is equal with graph and pool" is_equal_but_for_addresses \
 	"$(memory_match graph,pool "$folder/graph_memory" malloc --repeats 1)"
 finish

@@ -1,5 +1,5 @@
 /*
- * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|events|alternate|memory|copies|copies-at-once|copies-alike|private|private-copies]] - a program that calls the driver as chance has it, the same for the same seed.
+ * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|events|alternate|memory|copies|copies-at-once|copies-alike|copies-alike-async|private|private-copies]] - a program that calls the driver as chance has it, the same for the same seed.
  *
  * It prints what each call that waits, copies or asks returned, and the hash of all that the driver had done by then
  * (fake/).  Run bare and tried, it must print the same.  Its threads take turns; with at-once they do not, each
@@ -405,8 +405,8 @@ int main(int argc, char **argv)
 	set_up();
 	if (has_copies)
 		allocate_for_copies();
-	if (!strcmp(how, "copies-alike")) {
-		copy_alike();
+	if (!strncmp(how, "copies-alike", strlen("copies-alike"))) {
+		copy_alike(!strcmp(how, "copies-alike-async"));
 		return 0;
 	}
 	if (!strcmp(how, "memory")) {

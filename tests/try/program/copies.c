@@ -271,11 +271,20 @@ unsigned copy_in_child(void)
 }
 
 /* Copies of four megabytes, there and back. */
-void copy_alike(void)
+static void copy_there(bool is_async)
+{
+	const struct place *place = &places[0];
+
+	must(is_async ? p_cuMemcpyHtoDAsync(place->gpu, place->host, place->bytes, NULL)
+		      : p_cuMemcpyHtoD(place->gpu, place->host, place->bytes),
+	     "there");
+}
+
+void copy_alike(bool is_async)
 {
 	places[0].bytes = 4 << 20;
 	for (unsigned i = 0; i < steps_left; i++) {
-		must(p_cuMemcpyHtoD(places[0].gpu, places[0].host, places[0].bytes), "there");
+		copy_there(is_async);
 		must(p_cuMemcpyDtoH(places[0].host, places[0].gpu, places[0].bytes), "back");
 	}
 }

@@ -90,8 +90,8 @@ extern bool has_copies, has_turns; /* has_turns: the threads take turns */
 void allocate_for_copies(void);
 void copy_much(unsigned place); /* each thread in a place of its own, but for turns */
 
-unsigned copy_in_child(void); /* what its memory contained, in short */
-void copy_alike(void);	      /* STEPS times the same */
+unsigned copy_in_child(void);	/* what its memory contained, in short */
+void copy_alike(bool is_async); /* STEPS times the same */
 
 /* What the memory of a place contained so far. */
 unsigned long sum_of_copies(unsigned place);
