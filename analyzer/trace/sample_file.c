@@ -402,7 +402,7 @@ static int compare_sources(const void *left, const void *right)
 static int find_sources(struct merge *merge, const struct sample_block *blocks, size_t count)
 {
 	merge->sources = calloc(count, sizeof(*merge->sources));
-	merge->heap = calloc(count, sizeof(*merge->heap));
+	merge->heap = calloc(count, sizeof(struct source *));
 	if (!merge->sources || !merge->heap)
 		return -ENOMEM;
 	for (size_t i = 0, end; i < count; i = end) {

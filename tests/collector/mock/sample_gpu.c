@@ -13,6 +13,17 @@
 pthread_mutex_t mock_gpu_lock = PTHREAD_MUTEX_INITIALIZER;
 struct mock_sampler mock_samplers[MOCK_GPUS];
 
+/* Another thread of the parent may have held it. */
+static void forked(void)
+{
+	pthread_mutex_init(&mock_gpu_lock, NULL);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, forked);
+}
+
 /* ---- kernels ---- */
 
 static void *grown(void *memory, size_t bytes)
