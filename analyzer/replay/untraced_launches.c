@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/ns.h"
+#include "base/search.h"
 
 /* Fewer launches of a kind tell nothing. */
 #define LEAST_LAUNCHES 8
@@ -93,12 +94,29 @@ void untraced_launches_free(struct untraced_launches *launches)
 	*launches = (struct untraced_launches){0};
 }
 
+struct lookup {
+	const struct untraced_launches *launches;
+	struct untraced_launch wanted;
+};
+
+static bool is_not_before(size_t index, const void *context)
+{
+	const struct lookup *lookup = context;
+	const struct untraced_launch *item = &lookup->launches->items[index];
+	const struct untraced_launch *wanted = &lookup->wanted;
+
+	return item->call_class > wanted->call_class ||
+	       (item->call_class == wanted->call_class && item->op_count >= wanted->op_count);
+}
+
 int64_t untraced_added_ns(const struct untraced_launches *launches,
 			  enum profile_call_class call_class, uint32_t op_count)
 {
-	for (size_t i = 0; i < launches->count; i++)
-		if (launches->items[i].call_class == call_class &&
-		    launches->items[i].op_count == op_count)
-			return launches->items[i].added_ns;
-	return -1;
+	const struct lookup lookup = {launches, {.call_class = call_class, .op_count = op_count}};
+	size_t i = search_first(0, launches->count, is_not_before, &lookup);
+
+	return i < launches->count && launches->items[i].call_class == lookup.wanted.call_class &&
+			       launches->items[i].op_count == op_count
+		       ? launches->items[i].added_ns
+		       : -1;
 }

@@ -9,14 +9,15 @@
 /* Calls of a thread that both runs tell: launches, and waits of the host. */
 struct watched {
 	const struct profile *profile;
+	uint32_t process;
 	uint32_t *calls; /* owned; profile->calls[], by start_ns */
 	size_t count;
 	int64_t first_launch_ns; /* INT64_MAX: it launches nothing, and is left out */
 };
 
-/* The threads of a process that launch, by when they begin to. */
-struct watched_process {
-	struct watched *threads; /* owned */
+/* The threads that launch, by process, then by when they begin to; or those of one process. */
+struct watched_threads {
+	struct watched *items;
 	size_t count;
 };
 
@@ -46,7 +47,9 @@ static int watch_thread(struct watched *watched, const struct profile *profile, 
 	size_t first = profile->threads[thread].first_call;
 	size_t end = first + profile->threads[thread].call_count;
 
-	*watched = (struct watched){.profile = profile, .first_launch_ns = INT64_MAX};
+	*watched = (struct watched){.profile = profile,
+				    .process = profile->threads[thread].process,
+				    .first_launch_ns = INT64_MAX};
 	watched->calls = malloc((end - first + 1) * sizeof(*watched->calls));
 	if (!watched->calls)
 		return -ENOMEM;
@@ -60,44 +63,53 @@ static int watch_thread(struct watched *watched, const struct profile *profile, 
 	return 0;
 }
 
-static void watched_free(struct watched_process *process)
+static void watched_free(struct watched_threads *threads)
 {
-	for (size_t i = 0; i < process->count; i++)
-		free(process->threads[i].calls);
-	free(process->threads);
-	*process = (struct watched_process){0};
+	for (size_t i = 0; i < threads->count; i++)
+		free(threads->items[i].calls);
+	free(threads->items);
+	*threads = (struct watched_threads){0};
 }
 
 static int compare_threads(const void *left, const void *right)
 {
 	const struct watched *a = left, *b = right;
 
+	if (a->process != b->process)
+		return a->process > b->process ? 1 : -1;
 	return (a->first_launch_ns > b->first_launch_ns) -
 	       (a->first_launch_ns < b->first_launch_ns);
 }
 
-static int watch_process(struct watched_process *out, const struct profile *profile,
-			 uint32_t process)
+static int watch_all(struct watched_threads *out, const struct profile *profile)
 {
 	int rc = 0;
 
-	*out = (struct watched_process){
-		.threads = calloc(profile->thread_count + 1, sizeof(*out->threads))};
-	if (!out->threads)
+	*out = (struct watched_threads){
+		.items = calloc(profile->thread_count + 1, sizeof(*out->items))};
+	if (!out->items)
 		return -ENOMEM;
 	for (size_t i = 0; rc == 0 && i < profile->thread_count; i++) {
-		struct watched *watched = &out->threads[out->count];
+		struct watched *watched = &out->items[out->count];
 
-		if (profile->threads[i].process != process)
-			continue;
 		rc = watch_thread(watched, profile, i);
 		if (watched->first_launch_ns == INT64_MAX)
 			free(watched->calls);
 		else
 			out->count++;
 	}
-	qsort(out->threads, out->count, sizeof(*out->threads), compare_threads);
+	qsort(out->items, out->count, sizeof(*out->items), compare_threads);
 	return rc;
+}
+
+/* Those of the process that begins at index first. */
+static struct watched_threads process_from(const struct watched_threads *all, size_t first)
+{
+	size_t end = first + 1;
+
+	while (end < all->count && all->items[end].process == all->items[first].process)
+		end++;
+	return (struct watched_threads){&all->items[first], end - first};
 }
 
 /* ---- whether two runs launch the same ---- */
@@ -123,34 +135,34 @@ static bool is_same_thread(const struct watched *a, const struct watched *b)
 	return i == a->count && j == b->count;
 }
 
-static bool is_same(const struct watched_process *a, const struct watched_process *b)
+static bool is_same(const struct watched_threads *a, const struct watched_threads *b)
 {
-	if (!a->count || a->count != b->count)
+	if (a->count != b->count)
 		return false;
 	for (size_t i = 0; i < a->count; i++)
-		if (!is_same_thread(&a->threads[i], &b->threads[i]))
+		if (!is_same_thread(&a->items[i], &b->items[i]))
 			return false;
 	return true;
 }
 
 /* From the first launch to the end of the last call. */
-static int64_t length_ns(const struct watched_process *process)
+static int64_t length_ns(const struct watched_threads *process)
 {
 	int64_t end_ns = INT64_MIN;
 
 	for (size_t i = 0; i < process->count; i++) {
-		const struct watched *watched = &process->threads[i];
+		const struct watched *watched = &process->items[i];
 
 		end_ns = max_ns(end_ns,
 				watched->profile->calls[watched->calls[watched->count - 1]].end_ns);
 	}
-	return end_ns - process->threads[0].first_launch_ns;
+	return end_ns - process->items[0].first_launch_ns;
 }
 
 /* ---- one of them ---- */
 
 struct found_run {
-	struct watched_process process;
+	struct watched_threads process;
 	int64_t ns;
 };
 
@@ -196,70 +208,62 @@ static int compare_calls(const void *left, const void *right)
 	return (a->call > b->call) - (a->call < b->call);
 }
 
-static int put_all(struct profile *profile, const struct watched_process *own,
-		   const struct watched_process *untraced)
+static int put_all(struct profile *profile, const struct watched_threads *own,
+		   const struct watched_threads *untraced)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < own->count; i++)
-		count += own->threads[i].count;
+		count += own->items[i].count;
 	profile->untraced_calls = malloc((count + 1) * sizeof(*profile->untraced_calls));
 	if (!profile->untraced_calls)
 		return -ENOMEM;
 	for (size_t i = 0; i < own->count; i++)
-		put_thread(profile, &own->threads[i], &untraced->threads[i]);
+		put_thread(profile, &own->items[i], &untraced->items[i]);
 	qsort(profile->untraced_calls, profile->untraced_call_count,
 	      sizeof(*profile->untraced_calls), compare_calls);
 	return 0;
 }
 
 /* Of the runs without recording those that are the same as own: the one of median length. */
-static int choose(struct profile *profile, const struct watched_process *own)
+static int choose(struct profile *profile, const struct watched_threads *own,
+		  const struct watched_threads *runs)
 {
-	const struct profile *run = profile->untraced_run;
-	struct found_run *found = calloc(run->process_count + 1, sizeof(*found));
+	struct found_run *found = calloc(runs->count + 1, sizeof(*found));
 	size_t count = 0;
-	int rc = found ? 0 : -ENOMEM;
+	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < run->process_count; i++) {
-		rc = watch_process(&found[count].process, run, (uint32_t)i);
-		if (rc == 0 && is_same(own, &found[count].process)) {
-			found[count].ns = length_ns(&found[count].process);
-			count++;
-		} else {
-			watched_free(&found[count].process);
-		}
+	if (!found)
+		return -ENOMEM;
+	for (size_t i = 0; i < runs->count;) {
+		struct watched_threads process = process_from(runs, i);
+
+		if (is_same(own, &process))
+			found[count++] = (struct found_run){process, length_ns(&process)};
+		i += process.count;
 	}
-	if (rc == 0 && count) {
+	if (count) {
 		qsort(found, count, sizeof(*found), compare_runs);
 		rc = put_all(profile, own, &found[(count - 1) / 2].process);
 	}
 	profile->untraced_same_count = count;
-	for (size_t i = 0; i < count; i++)
-		watched_free(&found[i].process);
 	free(found);
 	return rc;
 }
 
-/* Of the only process that launches; of several nobody knows which is which. */
+/* With the only process that launches; of several nobody knows which is which. */
 static int join(struct profile *profile)
 {
-	struct watched_process own = {0};
-	size_t launching_count = 0;
-	int rc = 0;
+	struct watched_threads own, runs = {0};
+	int rc = watch_all(&own, profile);
 
-	for (size_t i = 0; rc == 0 && i < profile->process_count; i++) {
-		struct watched_process process;
-
-		rc = watch_process(&process, profile, (uint32_t)i);
-		if (rc == 0 && process.count && launching_count++ == 0)
-			own = process;
-		else
-			watched_free(&process);
+	if (rc == 0 && own.count && process_from(&own, 0).count == own.count) {
+		rc = watch_all(&runs, profile->untraced_run);
+		if (rc == 0)
+			rc = choose(profile, &own, &runs);
 	}
-	if (rc == 0 && launching_count == 1)
-		rc = choose(profile, &own);
 	watched_free(&own);
+	watched_free(&runs);
 	return rc;
 }
 
