@@ -52,6 +52,19 @@ static void put_shares(struct page *page, double before_share, double after_shar
 			"", "", 100 * (1 - before_share), 100 * (1 - after_share));
 }
 
+/* Why what recording added is an estimate, and what would measure it. */
+static const char *why_estimated(const struct comparison *comparison)
+{
+	const struct profile *before = comparison->before_profile;
+	const struct profile *after = comparison->after_profile;
+
+	if (!before->untraced_run_count || !after->untraced_run_count)
+		return "an estimate: record both with --untraced to measure it";
+	if (!before->untraced_same_count || !after->untraced_same_count)
+		return "an estimate: a run without recording launched otherwise";
+	return "an estimate: no wait ends what is compared in a run without recording";
+}
+
 /* What recording added: as it was measured, or an estimate. */
 static void put_recording(struct page *page, const struct comparison *comparison)
 {
@@ -65,9 +78,7 @@ static void put_recording(struct page *page, const struct comparison *comparison
 	}
 	put_shares(page, before_share, after_share);
 	if (before_share < 1 - ESTIMATE_MOST || after_share < 1 - ESTIMATE_MOST)
-		fprintf(page->out,
-			"  %-10s %9s  an estimate: record both with --untraced to measure it\n", "",
-			"");
+		fprintf(page->out, "  %-10s %9s  %s\n", "", "", why_estimated(comparison));
 }
 
 static void put_measured(struct page *page, const struct comparison *comparison)

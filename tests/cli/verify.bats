@@ -213,6 +213,9 @@ csv.writer(open(sys.argv[1], "w"), lineterminator="\n").writerows(rows)' "$folde
 	run -0 "$ROOFLINECTL" verify --range run --format json "${pair[@]}"
 	[ "$(field 'j["compared"]["before_is_measured"], j["compared"]["after_is_measured"]')" = "(False, True)" ]
 	run -0 "$ROOFLINECTL" verify --range run "${pair[@]}"
+	[[ "$output" == *"an estimate: a run without recording launched otherwise"* ]]
+	rm -r $(untraced graph_chain.naive)
+	run -0 "$ROOFLINECTL" verify --range run "${pair[@]}"
 	[[ "$output" == *"an estimate: record both with --untraced to measure it"* ]]
 }
 
