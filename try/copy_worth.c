@@ -2,9 +2,8 @@
 #include "copy_worth.h"
 
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "latest.h"
 #include "process.h"
 #include "staging.h"
 
@@ -12,7 +11,6 @@ enum {
 	LEFT_PART = 4,		   /* of a copy, one of so many, */
 	LEFT_MOST_BYTES = 8 << 20, /* and no more than that */
 	SAMPLES_LEAST = 3,
-	KEPT = 31,    /* samples of which the median is taken */
 	BETWEEN = 31, /* copies without, once there are enough samples; then fewer and fewer */
 	BETWEEN_MOST = 511,
 	GAIN_LEAST_PERCENT =
@@ -21,8 +19,8 @@ enum {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct direction {
-	double ratios[KEPT]; /* of the time through pinned memory to that of the driver */
-	unsigned samples, copies, between;
+	struct latest ratios; /* of the time through pinned memory to that of the driver */
+	unsigned copies, between;
 	bool has_begun; /* the first copy is not compared: threads and memory are made for it */
 	bool is_over;
 } directions[2];
@@ -36,8 +34,8 @@ size_t copy_worth_left(bool is_to_host, size_t bytes)
 	if (process_is_stubborn())
 		return 0;
 	pthread_mutex_lock(&lock);
-	is_due = direction->has_begun &&
-		 (direction->samples < SAMPLES_LEAST || ++direction->copies > direction->between);
+	is_due = direction->has_begun && (direction->ratios.count < SAMPLES_LEAST ||
+					  ++direction->copies > direction->between);
 	direction->has_begun = true;
 	pthread_mutex_unlock(&lock);
 	if (!is_due)
@@ -47,23 +45,6 @@ size_t copy_worth_left(bool is_to_host, size_t bytes)
 	return left ? left : bytes > STAGING_PIECE_BYTES ? STAGING_PIECE_BYTES : 0;
 }
 
-static int compare_doubles(const void *one, const void *other)
-{
-	double a = *(const double *)one, b = *(const double *)other;
-
-	return (a > b) - (a < b);
-}
-
-static double median(const struct direction *direction)
-{
-	unsigned count = direction->samples < KEPT ? direction->samples : KEPT;
-	double sorted[KEPT];
-
-	memcpy(sorted, direction->ratios, count * sizeof(sorted[0]));
-	qsort(sorted, count, sizeof(sorted[0]), compare_doubles);
-	return sorted[count / 2];
-}
-
 bool copy_worth_note(bool is_to_host, double staged_ns_per_byte, double passed_ns_per_byte)
 {
 	struct direction *direction = &directions[is_to_host];
@@ -71,12 +52,12 @@ bool copy_worth_note(bool is_to_host, double staged_ns_per_byte, double passed_n
 
 	pthread_mutex_lock(&lock);
 	was_over = direction->is_over;
-	direction->ratios[direction->samples++ % KEPT] = staged_ns_per_byte / passed_ns_per_byte;
+	latest_add(&direction->ratios, staged_ns_per_byte / passed_ns_per_byte);
 	direction->copies = 0;
-	if (direction->samples >= SAMPLES_LEAST && direction->between < BETWEEN_MOST)
+	if (direction->ratios.count >= SAMPLES_LEAST && direction->between < BETWEEN_MOST)
 		direction->between = direction->between ? 2 * direction->between + 1 : BETWEEN;
-	if (direction->samples >= SAMPLES_LEAST &&
-	    median(direction) * 100 > 100 - GAIN_LEAST_PERCENT)
+	if (direction->ratios.count >= SAMPLES_LEAST &&
+	    latest_median(&direction->ratios) * 100 > 100 - GAIN_LEAST_PERCENT)
 		direction->is_over = true;
 	is_over = direction->is_over;
 	pthread_mutex_unlock(&lock);

@@ -3,10 +3,9 @@
 #include "process.h"
 
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "clock.h"
+#include "latest.h"
 
 enum {
 	/* What a launch takes until it was measured here: 2 to 2.5 us on the host of an H200 (tests/gpu/many_launches.cu). */
@@ -32,14 +31,8 @@ enum {
 	TRIED_STRETCHES = 9,
 	TRIED_MOST = 500,
 	LAUNCHES_LEAST = 8, /* in a stretch, or it says nothing of launches */
-	KEPT = 31,	    /* stretches of which the median is taken */
 	KEPT_LEAST = 5,
 	GAIN_LEAST_PERCENT = 1 /* medians of so many stretches differ by less by chance */
-};
-
-struct stretches {
-	double ns_per_launch[KEPT];
-	unsigned count;
 };
 
 static struct state {
@@ -52,7 +45,7 @@ static struct state {
 	bool is_bare, is_slow;
 	unsigned singles, passed_on;
 	unsigned tried_since_bare, tried_most;
-	struct stretches tried, bare;
+	struct latest tried, bare;
 } state = {.tried_most = TRIED_STRETCHES, .launch_ns = FIRST_LAUNCH_NS};
 
 /* From one launch to the next, without what the launch itself takes. */
@@ -130,28 +123,12 @@ bool worth_is_comparing(void)
 	return state.is_bare;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double median(const struct stretches *stretches)
-{
-	unsigned count = stretches->count < KEPT ? stretches->count : KEPT;
-	double sorted[KEPT];
-
-	memcpy(sorted, stretches->ns_per_launch, count * sizeof(sorted[0]));
-	qsort(sorted, count, sizeof(sorted[0]), compare_doubles);
-	return sorted[count / 2];
-}
-
 static bool pays(void)
 {
 	if (state.bare.count < KEPT_LEAST || state.tried.count < KEPT_LEAST)
 		return true;
-	return median(&state.tried) * (100 + GAIN_LEAST_PERCENT) < median(&state.bare) * 100;
+	return latest_median(&state.tried) * (100 + GAIN_LEAST_PERCENT) <
+	       latest_median(&state.bare) * 100;
 }
 
 static bool is_over(uint64_t passed_ns, unsigned stub)
@@ -161,16 +138,11 @@ static bool is_over(uint64_t passed_ns, unsigned stub)
 	return stub == state.stub || passed_ns >= LONGEST_NS;
 }
 
-static void keep(struct stretches *stretches, uint64_t passed_ns)
-{
-	stretches->ns_per_launch[stretches->count++ % KEPT] =
-		(double)passed_ns / (double)state.launches;
-}
-
 /* Once it is known to pay it is asked again more and more seldom. */
 static void end_stretch(uint64_t passed_ns)
 {
-	keep(state.is_bare ? &state.bare : &state.tried, passed_ns);
+	latest_add(state.is_bare ? &state.bare : &state.tried,
+		   (double)passed_ns / (double)state.launches);
 	if (state.is_bare) {
 		state.tried_since_bare = 0;
 		if (state.bare.count > KEPT_LEAST && state.tried_most < TRIED_MOST)

@@ -4,23 +4,12 @@
 # About a minute and a half.  It prints a table of times as the programs print them.
 # shellcheck source=tests/gpu/tap.bash
 . "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
+# shellcheck source=tests/gpu/tried.bash
+. "$(dirname "${BASH_SOURCE[0]}")/tried.bash"
 
 library=$BUILD/lib/librooflinetry.so
 folder=$BUILD/lib/rooflinectl/workloads
 all=graph,pool,fewer-waits,pinned
-
-# tried STRATEGIES NAME COMMAND...: with its counts in a folder of that name
-tried() {
-	local strategies=$1 name=$2
-	shift 2
-	mkdir -p "$scratch/counts/$name"
-	env ROOFLINE_TRY="$strategies" ROOFLINE_TRY_OUTPUT="$scratch/counts/$name/process" LD_PRELOAD="$library" "$@"
-}
-
-# count NAME ROW
-count() {
-	cat "$scratch/counts/$1"/process.* 2>/dev/null | awk -F, -v row="$2" '$1 == row { sum += $2 } END { print sum + 0 }'
-}
 
 # reasons NAME: why copies were passed on
 reasons() {

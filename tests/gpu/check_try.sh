@@ -7,6 +7,8 @@
 # Copies through pinned memory have a check of their own, check_pinned.sh; STRATEGIES=pinned runs PyTorch with them.
 # shellcheck source=tests/gpu/tap.bash
 . "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
+# shellcheck source=tests/gpu/tried.bash
+. "$(dirname "${BASH_SOURCE[0]}")/tried.bash"
 
 library=$BUILD/lib/librooflinetry.so
 folder=$BUILD/lib/rooflinectl/workloads
@@ -28,19 +30,6 @@ timed_for() {
 	*pinned*) echo '^copy_overlap$' ;;
 	*) echo "$timed_pool" ;;
 	esac
-}
-
-# tried STRATEGIES NAME COMMAND...: with its counts in a folder of that name
-tried() {
-	local strategies=$1 name=$2
-	shift 2
-	mkdir -p "$scratch/counts/$name"
-	env ROOFLINE_TRY="$strategies" ROOFLINE_TRY_OUTPUT="$scratch/counts/$name/process" LD_PRELOAD="$library" "$@"
-}
-
-# count NAME ROW
-count() {
-	cat "$scratch/counts/$1"/process.* 2>/dev/null | awk -F, -v row="$2" '$1 == row { sum += $2 } END { print sum + 0 }'
 }
 
 # reasons NAME: waits that were left out, the two most frequent reasons why calls were passed on, and what was flushed for most often
