@@ -24,7 +24,7 @@ static const char no_batch[] =
 static const char dependent[] =
 	"each launch depends on the one before it: it was given memory that one of them writes";
 
-/* A kernel with blocks for more of the SMs has little room beside it. */
+/* A kernel with more of the blocks that the SMs hold at once has little room beside it. */
 #define FILL_MOST 0.5
 /* At the low end. */
 #define PAIR 2
@@ -54,7 +54,7 @@ struct batching {
 	struct batched_launches found;
 };
 
-/* The part of the SMs that a kernel has a block for; at the high end that of all blocks that fit. */
+/* The part of the SMs that a kernel has a block for, all at most; at the high end that of all blocks that fit. */
 static double fill_of(const struct profile *profile, const struct profile_op *op,
 		      enum assumed_end end)
 {
@@ -65,7 +65,7 @@ static double fill_of(const struct profile *profile, const struct profile_op *op
 
 	if (!occupancy_of(&occupancy, device, launch))
 		return 1;
-	return end == ASSUMED_MOST ? occupancy.waves : blocks / device->sm_count;
+	return end == ASSUMED_MOST ? occupancy.waves : fmin(blocks / device->sm_count, 1);
 }
 
 /* A kernel of its own call that leaves room for others; NULL: none. */
@@ -74,7 +74,7 @@ static const struct profile_op *small_kernel(const struct batching *it, size_t c
 	const struct profile *profile = it->run->model->profile;
 	const struct profile_op *op = call_only_kernel(it->run->model, call);
 
-	return op && !op->counted && fill_of(profile, op, ASSUMED_USUAL) <= FILL_MOST ? op : NULL;
+	return op && !op->counted && fill_of(profile, op, ASSUMED_MOST) <= FILL_MOST ? op : NULL;
 }
 
 /* ---- a batch ---- */
@@ -271,8 +271,8 @@ const struct technique technique_batch_launches = {
 	.argument = ARGUMENT_RANGE,
 	.help = "launches of one small kernel in a row are one launch; as far as they are independent",
 	.effect =
-		"Launches of one kernel that follow one another in a stream, each with blocks for at most half of "
-		"the SMs, become one launch with the blocks of all. It takes what these do on all SMs, and no less "
+		"Launches of one kernel that follow one another in a stream, each with at most half of the blocks that "
+		"the SMs hold at once, become one launch with the blocks of all. It takes what these do on all SMs, and no less "
 		"than the longest of them, or than their work at the roof that counters show nearest. With a recording "
 		"by --args a launch that depends on one of a row begins another row.",
 	.changed = "launches are one with others",

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/counters/occupancy.h"
 #include "base/array.h"
 #include "base/ns.h"
 #include "replay/calls.h"
@@ -83,7 +84,8 @@ static double floor_ns(const struct rules *rules, const struct profile_op *op)
 			: length_ns;
 }
 
-/* By how much it gets shorter at most.  Of what was a node of a graph recording may have added a part. */
+/* By how much it gets shorter at most.  How long a kernel takes that a change shortens is a model's word, so only its floor
+ * counts.  Of what was a node of a graph recording may have added a part. */
 static double shorter_ns(const struct rules *rules, const struct profile_op *op)
 {
 	const struct change *change = &rules->application->change;
@@ -91,6 +93,9 @@ static double shorter_ns(const struct rules *rules, const struct profile_op *op)
 	size_t index = (size_t)(op - model->profile->ops);
 	double length_ns = (double)(op->end_ns - op->start_ns);
 
+	if (change_op_ns(change->op_ns, index) >= 0 && op->kind == OP_KERNEL &&
+	    may(rules, BOUND_KERNELS))
+		return length_ns - floor_ns(rules, op);
 	if (change_op_ns(change->op_ns, index) >= 0)
 		return fmax(length_ns - fmax((double)change_op_ns(change->op_ns, index),
 					     floor_ns(rules, op)),
@@ -145,13 +150,19 @@ static void run_until(struct load *load, int64_t moment_ns)
 	load->sm_until_ns = max_ns(load->sm_until_ns, moment_ns);
 }
 
-/* The share of the SMs that get a block. */
+/* The share of the blocks that all SMs hold at once: beside one that waits for memory there is room for others.  Where no
+ * limits were recorded, of the SMs that get a block. */
 static double fill_of(const struct profile *profile, const struct profile_op *op)
 {
-	const uint32_t *grid = profile->signatures[op->detail].grid;
-	uint32_t sm_count = profile->devices[profile_op_device(profile, op)].sm_count;
+	const struct profile_device *device = &profile->devices[profile_op_device(profile, op)];
+	const struct profile_signature *launch = &profile->signatures[op->detail];
+	const uint32_t *grid = launch->grid;
+	struct occupancy occupancy;
 
-	return sm_count ? fmin((double)grid[0] * grid[1] * grid[2] / sm_count, 1) : 1;
+	if (occupancy_of(&occupancy, device, launch))
+		return fmin(occupancy.waves, 1);
+	return device->sm_count ? fmin((double)grid[0] * grid[1] * grid[2] / device->sm_count, 1)
+				: 1;
 }
 
 static void add_kernel(struct load *load, const struct profile_op *op, double fewer_ns)

@@ -6,13 +6,13 @@
  * is no less than each of these:
  *
  *   streams  of a stream, the time of its operations that stay in it: they run one after the other
- *   SMs      the time of kernels by the share of the SMs that they fill; where more ran at a time, all SMs
+ *   SMs      the time of kernels by the share of the blocks that fit on all SMs; where more ran at a time, all SMs
  *   copies   in each direction, the time of its copies: there is one engine for it
  *   DRAM     the time that the roof takes for the bytes that were counted, without those that the techniques take away
  *   rest     the run without the part that changes
  *
- * An operation counts as long as it was recorded.  One that a technique may shorten counts as long as the change says,
- * and no less than its floor: of a copy its bytes at the rate of pinned memory, of a kernel its arithmetic at the roof.
+ * An operation counts as long as it was recorded.  A kernel that a technique may shorten counts as its floor, its
+ * arithmetic at the roof; a copy as long as the change says, and no less than its bytes at the rate of pinned memory.
  *
  * An iteration of the steady state takes no less than the host's launches of it that are left: in a short recording the
  * GPU may have got them all at once, and goes on for hours only as fast as they come.

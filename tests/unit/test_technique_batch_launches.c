@@ -98,10 +98,27 @@ static void test_given(void **state)
 	given_free(given);
 }
 
+/* Of the 8 blocks that fit on an SM, so many are a launch's. */
+static void expect_blocks(uint32_t blocks, const char *refusal)
+{
+	struct loop_fixture fixture = loop_of("kkkkw");
+	const char *found;
+
+	for (size_t i = 0; i < fixture.b->profile.signature_count; i++)
+		fixture.b->signatures[i].grid[0] = blocks;
+	found = batch(&fixture, 1);
+	if (refusal)
+		assert_string_equal(found, refusal);
+	else
+		assert_null(found);
+	loop_free(&fixture);
+}
+
 static void test_refused(void **state)
 {
 	(void)state;
-	expect_refused("kkkkw", 1, no_batch); /* full */
+	expect_blocks(4, NULL);
+	expect_blocks(5, no_batch); /* full */
 	expect_refused("kw", 8, no_batch);
 	expect_refused("kv", 8, no_batch);
 	expect_refused("ki", 8, no_batch);
@@ -147,7 +164,7 @@ static void test_advised(void **state)
 	assert_true(item->gain.is_assuming);
 	assert_true(item->gain.place.speedup > 2 * graph->gain.place.speedup);
 	advised_end(&it);
-	advised_begin(&it, parts(60));
+	advised_begin(&it, parts(401)); /* of 800 */
 	assert_null(advised_item(&it, "batch_launches"));
 	advised_end(&it);
 }
