@@ -98,14 +98,20 @@ struct plan {
 	struct predicted_gain together;
 };
 
-/* In the order in which they are applied: those that only drop calls of a loop leave it to those after them. */
+/* The later, the less a technique leaves of a loop to those after it. */
+static int turn_of(const struct technique *technique)
+{
+	return technique->is_shared ? 0 : technique->leaves_to ? 1 : 2;
+}
+
+/* In the order in which they are applied. */
 static void order_techniques(enum technique_id *ids, const struct plan *plan)
 {
 	size_t count = 0;
 
-	for (int is_shared = 1; is_shared >= 0; is_shared--)
+	for (int turn = 0; turn <= 2; turn++)
 		for (size_t i = 0; i < plan->count; i++)
-			if (techniques[plan->chosen[i]->technique]->is_shared == is_shared)
+			if (turn_of(techniques[plan->chosen[i]->technique]) == turn)
 				ids[count++] = plan->chosen[i]->technique;
 }
 

@@ -82,7 +82,7 @@ static const struct argp parser = {
 	.args_doc = "[DIR]",
 	.doc = "Re-simulate a recorded run with several techniques at once.\n\n" SOURCE_DOC
 	       " Techniques are applied in the order in which they are given; what one changes those "
-	       "after it leave alone. With RANGE, the name of an NVTX range, one changes only "
+	       "after it leave alone, but that kernels of --streams become branches of --graph. With RANGE, the name of an NVTX range, one changes only "
 	       "iterations that lie in it.",
 };
 

@@ -20,6 +20,6 @@ int application_keep_calls(struct application *application, size_t first, size_t
 {
 	for (size_t i = first; i < end_call; i++)
 		if (application->change.calls[i] != CALL_KEPT)
-			application->is_changed[i] = application->is_taken[i] = true;
+			application->is_changed[i] = true, application->taken_by[i] = TAKEN_ALONE;
 	return application_add_place(application, first, end_call);
 }

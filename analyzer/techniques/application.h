@@ -47,6 +47,10 @@ struct effect {
 		number; /* of ARGUMENT_NUMBER, where it was chosen for the run; 0: it was given, or of each kernel */
 };
 
+/* Whose a call is: no other technique changes it, but the one that this leaves its loops to. */
+#define TAKEN_BY(technique_id) ((uint8_t)((technique_id) + 1)) /* 0: no one's */
+#define TAKEN_ALONE UINT8_MAX				       /* left to none */
+
 /* Of a kernel that is launched after a readback (shared/readbacks.h). */
 struct readback_kernel;
 
@@ -57,9 +61,9 @@ struct application {
 	struct change change; /* of all techniques together */
 	struct place *places; /* owned; the parts that change */
 	size_t place_count, place_capacity;
-	double setup_ns;  /* what it all costs once */
-	bool *is_changed; /* by call: a technique has changed the iteration that it is of */
-	bool *is_taken;	  /* by call: a technique has changed that; it is its alone */
+	double setup_ns;   /* what it all costs once */
+	bool *is_changed;  /* by call: a technique has changed the iteration that it is of */
+	uint8_t *taken_by; /* by call: the technique that has changed that (TAKEN_BY) */
 	struct readback_kernel *readback_kernels; /* by kernel: room to look at a loop */
 
 	/* Of the technique that is applied now. */

@@ -24,7 +24,8 @@ static const char no_batch[] =
 static const char dependent[] =
 	"each launch depends on the one before it: it was given memory that one of them writes";
 
-/* A kernel with more of the blocks that the SMs hold at once has little room beside it. */
+/* A kernel with more of the blocks that the SMs hold at once has little room beside it.  One with a block for more of the
+ * SMs, always of the same grid, is rather a step of one computation than a part. */
 #define FILL_MOST 0.5
 /* At the low end. */
 #define PAIR 2
@@ -39,6 +40,7 @@ struct batch {
 	uint64_t count;
 	uint32_t kernel, stream;
 	double work_ns; /* of all of its blocks, on all SMs */
+	bool is_varied; /* grids differ */
 	struct batched_launches told;
 };
 
@@ -110,7 +112,7 @@ static void end_batch(struct batching *it, size_t end_call)
 	struct batched_launches *found = &it->found;
 	const struct batch *batch = &it->batch;
 
-	if (batch->count > 1) {
+	if (batch->count > 1 && (batch->is_varied || batch->told.fill <= FILL_MOST)) {
 		uint64_t launch_count = found->launch_count + batch->count;
 		uint64_t batch_count = found->batch_count + 1;
 
@@ -143,6 +145,7 @@ static void add_launch(struct batching *it, const struct profile_op *op)
 	int64_t length_ns = op->end_ns - op->start_ns;
 
 	it->batch.count++;
+	it->batch.is_varied |= op->detail != told->signature;
 	it->batch.work_ns += (double)length_ns * fill_of(profile, op, it->end);
 	told->most_launches = it->batch.count;
 	told->fill += (fill_of(profile, op, ASSUMED_USUAL) - told->fill) / (double)it->batch.count;
@@ -272,7 +275,8 @@ const struct technique technique_batch_launches = {
 	.help = "launches of one small kernel in a row are one launch; as far as they are independent",
 	.effect =
 		"Launches of one kernel that follow one another in a stream, each with at most half of the blocks that "
-		"the SMs hold at once, become one launch with the blocks of all. It takes what these do on all SMs, and no less "
+		"the SMs hold at once, become one launch with the blocks of all; of grids that are all alike, each with "
+		"blocks for at most half of the SMs. It takes what these do on all SMs, and no less "
 		"than the longest of them, or than their work at the roof that counters show nearest. With a recording "
 		"by --args a launch that depends on one of a row begins another row.",
 	.changed = "launches are one with others",

@@ -188,6 +188,7 @@ const struct technique technique_concurrent_kernels = {
 	.refusal = full_gpu,
 	.always_assumes = true,
 	.is_up_to = true,
+	.leaves_to = &technique_cuda_graph, /* whose branches they are then */
 	.has_lanes = true,
 	.moves_waits = true,
 	.bound = BOUND_BUSY | BOUND_ENGINES,

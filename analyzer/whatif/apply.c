@@ -32,10 +32,10 @@ static int begin_application(struct application *application, const struct what_
 	const struct profile *profile = all->run.model->profile;
 
 	application->is_changed = calloc(profile->call_count + 1, sizeof(bool));
-	application->is_taken = calloc(profile->call_count + 1, sizeof(bool));
+	application->taken_by = calloc(profile->call_count + 1, 1);
 	application->readback_kernels =
 		calloc(profile->kernel_name_count + 1, sizeof(*application->readback_kernels));
-	return application->is_changed && application->is_taken && application->readback_kernels
+	return application->is_changed && application->taken_by && application->readback_kernels
 		       ? 0
 		       : -ENOMEM;
 }
@@ -69,9 +69,10 @@ static void forget_steps(struct applied *applied)
 	struct application *application = &applied->application;
 
 	free(application->is_changed);
-	free(application->is_taken);
+	free(application->taken_by);
 	free(applied->kept_calls);
-	application->is_changed = application->is_taken = NULL;
+	application->is_changed = NULL;
+	application->taken_by = NULL;
 	applied->kept_calls = NULL;
 }
 
@@ -143,7 +144,8 @@ static int try_part(struct applied *applied, const struct technique *technique, 
 		return 0;
 	}
 	memset(application->is_changed + part->first_call, true, part->call_count);
-	memset(application->is_taken + part->first_call, !technique->is_shared, part->call_count);
+	memset(application->taken_by + part->first_call,
+	       technique->is_shared ? 0 : TAKEN_BY(technique_id_of(technique)), part->call_count);
 	effect->iteration_count += part->iteration_count;
 	effect->loop_count += !*is_set_up;
 	*is_set_up = true;
@@ -152,13 +154,23 @@ static int try_part(struct applied *applied, const struct technique *technique, 
 				     part->first_call + part->call_count);
 }
 
+/* The one that leaves its loops to this one; 0: none does. */
+static uint8_t shared_by(enum technique_id id)
+{
+	for (int i = 0; i < TECHNIQUE_COUNT; i++)
+		if (techniques[i]->leaves_to == techniques[id])
+			return TAKEN_BY(i);
+	return 0;
+}
+
 static int try_loop(struct applied *applied, enum technique_id id, size_t index)
 {
 	const struct what_ifs *all = applied->all;
 	const struct loop_limits limits = {.submissions = &all->run.model->submissions,
 					   .places = all->within[id].items,
 					   .place_count = all->within[id].count,
-					   .is_taken = applied->application.is_taken,
+					   .taken_by = applied->application.taken_by,
+					   .shared_by = shared_by(id),
 					   .kept_count = all->alike[index] == index};
 	struct loop part;
 	size_t next = 0;

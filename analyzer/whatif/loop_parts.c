@@ -18,7 +18,9 @@ static bool is_free(const struct loop *loop, size_t iteration,
 {
 	const uint32_t *at = loop->iterations + iteration;
 
-	return !loop_limits->is_taken[at[0]] &&
+	uint8_t taken_by = loop_limits->taken_by[at[0]];
+
+	return (!taken_by || taken_by == loop_limits->shared_by) &&
 	       (!loop_limits->places || is_there(loop_limits, at[0], at[1]));
 }
 

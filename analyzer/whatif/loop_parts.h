@@ -17,7 +17,8 @@ struct loop_limits {
 	/* By first, apart: iterations of which something is submitted elsewhere.  NULL: nothing. */
 	const struct place *places;
 	size_t place_count;
-	const bool *is_taken; /* by call: iterations that begin with such a one */
+	const uint8_t *taken_by; /* by call: not 0 where iterations that begin with it are taken */
+	uint8_t shared_by;	 /* those taken by this one are free */
 	/* Iterations that the loop begins with and that stay as they were: 1 of one that was not run before, whose first
 	 * iteration loads code and finds cold caches, and warms up before a capture. */
 	size_t kept_count;

@@ -194,11 +194,11 @@ static void begin_application(struct application *application, const struct mode
 	application->end = ASSUMED_USUAL;
 	application->is_first_like = true;
 	application->is_changed = calloc(profile->call_count + 1, sizeof(bool));
-	application->is_taken = calloc(profile->call_count + 1, sizeof(bool));
+	application->taken_by = calloc(profile->call_count + 1, 1);
 	application->readback_kernels =
 		calloc(profile->kernel_name_count + 1, sizeof(*application->readback_kernels));
 	assert_non_null(application->is_changed);
-	assert_non_null(application->is_taken);
+	assert_non_null(application->taken_by);
 	assert_non_null(application->readback_kernels);
 }
 
@@ -236,7 +236,7 @@ void loop_free(struct loop_fixture *fixture)
 	change_free(&application->change);
 	free(application->places);
 	free(application->is_changed);
-	free(application->is_taken);
+	free(application->taken_by);
 	free(application->readback_kernels);
 	model_free(fixture->run.model);
 	ceilings_free(fixture->ceilings);

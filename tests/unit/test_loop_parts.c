@@ -18,7 +18,7 @@
 struct trial {
 	uint32_t iterations[ITERATIONS + 1];
 	struct submissions submissions;
-	bool is_taken[CALL_COUNT];
+	uint8_t taken_by[CALL_COUNT];
 	struct place places[4];
 	struct loop loop;
 	struct loop_limits loop_limits;
@@ -41,7 +41,7 @@ static void begin(struct trial *trial)
 	}
 	trial->loop.iterations = trial->iterations;
 	trial->loop_limits = (struct loop_limits){.submissions = &trial->submissions,
-						  .is_taken = trial->is_taken,
+						  .taken_by = trial->taken_by,
 						  .kept_count = 1};
 }
 
@@ -179,7 +179,7 @@ static void test_taken(void **state)
 
 	(void)state;
 	begin(&trial);
-	memset(trial.is_taken + call_of(4), true, (size_t)CALLS * 3);
+	memset(trial.taken_by + call_of(4), 1, (size_t)CALLS * 3);
 	expect_cut(&trial, &next, 1, 4);
 	expect_cut(&trial, &next, 7, ITERATIONS);
 	expect_end(&trial, next);

@@ -98,15 +98,19 @@ static void test_given(void **state)
 	given_free(given);
 }
 
-/* Of the 8 blocks that fit on an SM, so many are a launch's. */
-static void expect_blocks(uint32_t blocks, const char *refusal)
+/* On 2 SMs, each of which has room for 8 blocks: those of launches in turn. */
+static void expect_blocks(uint32_t blocks, uint32_t other_blocks, const char *refusal)
 {
 	struct loop_fixture fixture = loop_of("kkkkw");
+	struct builder *b = fixture.b;
+	const uint32_t signatures[] = {builder_signature(b, "k", blocks),
+				       builder_signature(b, "k", other_blocks)};
 	const char *found;
 
-	for (size_t i = 0; i < fixture.b->profile.signature_count; i++)
-		fixture.b->signatures[i].grid[0] = blocks;
-	found = batch(&fixture, 1);
+	for (size_t i = 0; i < b->profile.op_count; i++)
+		if (b->ops[i].kind == OP_KERNEL)
+			b->ops[i].detail = signatures[i % 2];
+	found = batch(&fixture, 2);
 	if (refusal)
 		assert_string_equal(found, refusal);
 	else
@@ -117,8 +121,9 @@ static void expect_blocks(uint32_t blocks, const char *refusal)
 static void test_refused(void **state)
 {
 	(void)state;
-	expect_blocks(4, NULL);
-	expect_blocks(5, no_batch); /* full */
+	expect_blocks(1, 4, NULL);
+	expect_blocks(4, 4, no_batch); /* a step of one computation */
+	expect_blocks(1, 9, no_batch); /* full */
 	expect_refused("kw", 8, no_batch);
 	expect_refused("kv", 8, no_batch);
 	expect_refused("ki", 8, no_batch);
