@@ -1,8 +1,8 @@
 /*
  * batch_launches.c - launches of one small kernel, one after the other, are a single launch with the blocks of all.
  *
- * Side by side they take what their blocks do on all SMs, each at the speed that it had, but no less than the longest of
- * them; at the high end SMs hold as many of the blocks as fit, each as fast as alone.  Nor less than their work does at
+ * Side by side they take what their blocks do on all SMs, which have several at a time where these have few warps, each at
+ * the speed that it had, but no less than the longest of them; at the high end SMs hold as many of the blocks as fit, each as fast as alone.  Nor less than their work does at
  * the roof that counters show nearest.  Where it was recorded what kernels are given, one that depends on another of a row
  * begins the next.
  */
@@ -27,6 +27,9 @@ static const char dependent[] =
 /* A kernel with more of the blocks that the SMs hold at once has little room beside it.  One with a block for more of the
  * SMs, always of the same grid, is rather a step of one computation than a part. */
 #define FILL_MOST 0.5
+/* An SM with fewer has schedulers that idle while an addition is computed: four of them, and 4 cycles, for each of which
+ * they take a warp (CUDA C++ Programming Guide, 'Multiprocessor Level', of compute capability 7 and later). */
+#define THREADS_TO_FILL (4 * 4 * 32)
 /* At the low end. */
 #define PAIR 2
 
@@ -56,18 +59,28 @@ struct batching {
 	struct batched_launches found;
 };
 
-/* The part of the SMs that a kernel has a block for, all at most; at the high end that of all blocks that fit. */
+/* The part of the SMs that a kernel has a block for. */
+static double share_of_sms(const struct profile *profile, const struct profile_op *op)
+{
+	const uint32_t *grid = profile->signatures[op->detail].grid;
+	uint32_t sm_count = profile->devices[profile_op_device(profile, op)].sm_count;
+
+	return sm_count ? fmin((double)grid[0] * grid[1] * grid[2] / sm_count, 1) : 1;
+}
+
+/* The part that its blocks keep busy, of which several with few warps share one; at the high end of all blocks that fit. */
 static double fill_of(const struct profile *profile, const struct profile_op *op,
 		      enum assumed_end end)
 {
 	const struct profile_device *device = &profile->devices[profile_op_device(profile, op)];
 	const struct profile_signature *launch = &profile->signatures[op->detail];
-	double blocks = (double)launch->grid[0] * launch->grid[1] * launch->grid[2];
+	double threads = (double)launch->block[0] * launch->block[1] * launch->block[2];
 	struct occupancy occupancy;
 
 	if (!occupancy_of(&occupancy, device, launch))
 		return 1;
-	return end == ASSUMED_MOST ? occupancy.waves : fmin(blocks / device->sm_count, 1);
+	return end == ASSUMED_MOST ? occupancy.waves
+				   : share_of_sms(profile, op) * fmin(threads / THREADS_TO_FILL, 1);
 }
 
 /* A kernel of its own call that leaves room for others; NULL: none. */
@@ -148,7 +161,7 @@ static void add_launch(struct batching *it, const struct profile_op *op)
 	it->batch.is_varied |= op->detail != told->signature;
 	it->batch.work_ns += (double)length_ns * fill_of(profile, op, it->end);
 	told->most_launches = it->batch.count;
-	told->fill += (fill_of(profile, op, ASSUMED_USUAL) - told->fill) / (double)it->batch.count;
+	told->fill += (share_of_sms(profile, op) - told->fill) / (double)it->batch.count;
 	told->shortest_ns = min_ns(told->shortest_ns, length_ns);
 	told->longest_ns = max_ns(told->longest_ns, length_ns);
 	told->sum_ns += length_ns;

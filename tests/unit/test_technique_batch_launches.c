@@ -43,8 +43,12 @@ static void test_batched(void **state)
 	assert_int_equal(op_ns[1], OP_GONE);
 	loop_free(&fixture);
 	fixture = loop_of("kkkkw");
+	assert_null(batch(&fixture, 2)); /* two blocks of 256 threads keep an SM busy */
+	assert_int_equal(fixture.application.change.op_ns[0], 101);
+	loop_free(&fixture);
+	fixture = loop_of("kkkkkkkkkkkkw");
 	assert_null(batch(&fixture, 2));
-	assert_int_equal(fixture.application.change.op_ns[0], 201);
+	assert_int_equal(fixture.application.change.op_ns[0], 301);
 	loop_free(&fixture);
 	fixture = loop_of("kkvkw"); /* another kernel, or the host's work, parts them */
 	assert_null(batch(&fixture, 8));
