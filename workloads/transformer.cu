@@ -297,7 +297,7 @@ static void fused_layer(problem &p, int number, const struct batch &b, cudaStrea
 	const struct layer &layer = p.layers[number];
 	int hidden = p.hidden;
 	long start = (long)b.first * hidden;
-	dim3 grid((b.longest + attention_tile - 1) / attention_tile, head_count, b.count);
+	dim3 grid(head_count, b.count, (b.longest + attention_tile - 1) / attention_tile);
 	struct product up = dense(b.tokens, 4 * hidden, hidden, 4l * hidden),
 		       mix = dense(b.tokens, hidden, hidden, hidden),
 		       down = dense(b.tokens, hidden, 4 * hidden, hidden);
@@ -306,9 +306,8 @@ static void fused_layer(problem &p, int number, const struct batch &b, cudaStrea
 	launch_norm<__half>(p, v, nullptr, layer.scale1, layer.shift1, b.first, b.tokens, stream);
 	by_cublaslt::multiply(p, dense(b.tokens, 3 * hidden, hidden, 3l * hidden),
 			      v.normalized + start, layer.qkv, v.qkv + 3 * start, stream);
-	CUDA_LAUNCH(attention_kernel<<<grid, attention_warps * warp_lanes, attention_shared_bytes,
-				       stream>>>(v.qkv, v.mixed,
-						 p.device_requests + b.first_request, hidden));
+	CUDA_LAUNCH(attention_kernel<<<grid, attention_threads, 0, stream>>>(
+		v.qkv, v.mixed, p.device_requests + b.first_request, hidden));
 	by_cublaslt::multiply(p, mix, v.mixed + start, layer.mix, v.x + start, stream);
 	launch_norm<__half>(p, v, nullptr, layer.scale2, layer.shift2, b.first, b.tokens, stream);
 	by_cublaslt::multiply(p, up, v.normalized + start, layer.up, v.wide + 4 * start, stream);
@@ -632,9 +631,6 @@ static void prepare(problem &p, long size, int)
 	p.hidden = head_values * head_count;
 	for (cudaStream_t *stream : {&p.stream, &p.side[0], &p.side[1]})
 		CUDA_CHECK(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking));
-	CUDA_CHECK(cudaFuncSetAttribute(attention_kernel,
-					cudaFuncAttributeMaxDynamicSharedMemorySize,
-					attention_shared_bytes));
 	make_requests(p, size);
 	make_weights(p);
 	CUDA_CHECK(cudaDeviceSynchronize());

@@ -202,18 +202,19 @@ static __global__ void textbook_kernel(matrix<T> out, matrix<const T> left, matr
 /* ---- causal attention in one kernel ---- */
 
 /*
- * A block has 64 queries of one head and goes through the keys up to them, 128 at a time; the next
- * keys and values are copied meanwhile.  Four warps, of 16 queries each, take the first 64 of the
- * keys, four the others, and in the end they add up what they have.  Of each row a warp keeps the
- * largest score and the sum so far, and scales what it has whenever the largest grows (Milakov and Gimelshein, "Online
+ * A block has 64 queries of one head, 16 a warp, and goes through the keys up to them, 64 at a time;
+ * the next keys and values are copied meanwhile.  Of each row a warp keeps the largest score and the
+ * sum so far, and scales what it has whenever the largest grows (Milakov and Gimelshein, "Online
  * normalizer calculation for softmax", 2018; Dao et al., "FlashAttention", 2022).  Scores never
- * leave the registers.
+ * leave the registers: a lane has the sums of one product where the next one takes its left side.
+ *
+ * Products, exponentials and copies use different parts of an SM, and a warp does one after the
+ * other.  Four blocks fit an SM, so one warp's products run beside another's exponentials.
  */
-static const int attention_tile = 64; /* queries, and keys of four warps */
-static const int attention_warps = 8;
+static const int attention_tile = 64; /* queries, and keys of a step */
 static const int attention_tile_bytes = attention_tile * row_bytes;
-/* queries, then keys and values of four warps each, two of all these; a tile begins at a multiple of 1,024 */
-static const int attention_shared_bytes = 9 * attention_tile_bytes + 1024;
+static const int attention_threads = 4 * warp_lanes;
+static const int attention_blocks = 4; /* of an SM: at most 128 registers a thread */
 
 /* Four matrices of 8 x 8, each transposed. */
 static __device__ void load_fragment_transposed(uint32_t (&fragment)[4], uint32_t shared)
@@ -227,8 +228,10 @@ static __device__ void load_fragment_transposed(uint32_t (&fragment)[4], uint32_
 /* 64 rows of a head into shared memory; those from `rows` on are zeros. */
 static __device__ void copy_tile(uint32_t shared, const __half *global, long row_distance, int rows)
 {
-	for (int i = threadIdx.x; i < attention_tile * 8; i += attention_warps * warp_lanes) {
-		int row = i / 8, chunk = i % 8;
+	int chunk = threadIdx.x % 8;
+
+	for (int i = 0; i < attention_tile; i += attention_threads / 8) {
+		int row = i + threadIdx.x / 8;
 
 		copy_async(shared + swizzled(row, chunk),
 			   row < rows ? global + row * row_distance + chunk * 8 : global,
@@ -245,6 +248,12 @@ static __device__ uint32_t packed(float low, float high)
 
 static const float attention_scale =
 	1.44269504f / 8; /* log2 e / sqrt(64): weights are powers of 2 */
+
+static __device__ float power_of_two(float x)
+{
+	asm("ex2.approx.ftz.f32 %0, %0;" : "+f"(x));
+	return x;
+}
 
 /* What a warp keeps of its 16 queries; a lane has parts of two rows, lane / 4 and that + 8. */
 struct attention_state {
@@ -272,14 +281,14 @@ static __device__ void attention_scores(float (&scores)[8][4], const uint32_t (&
 		}
 }
 
-/* Keys after the query are not seen.  first_key, first_query: of this warp's tile */
-static __device__ void attention_mask(float (&scores)[8][4], int first_key, int first_query)
+/* Of the tile whose keys have the numbers of the queries: keys after the query are not seen. */
+static __device__ void attention_mask(float (&scores)[8][4])
 {
-	int lane = threadIdx.x % warp_lanes;
+	int lane = threadIdx.x % warp_lanes, first_query = threadIdx.x / warp_lanes * 16;
 
 	for (int tile = 0; tile < 8; tile++)
 		for (int i = 0; i < 4; i++) {
-			int key = first_key + tile * 8 + lane % 4 * 2 + i % 2;
+			int key = tile * 8 + lane % 4 * 2 + i % 2;
 			int query = first_query + lane / 4 + i / 2 * 8;
 
 			if (key > query)
@@ -293,24 +302,22 @@ static __device__ void attention_weigh(struct attention_state &state, float (&sc
 	const float scale = attention_scale;
 
 	for (int row = 0; row < 2; row++) {
-		float most = state.most[row], factor, sum = 0;
+		float most = state.most[row], offset, factor, sum = 0;
 
 		for (int tile = 0; tile < 8; tile++)
 			most = fmaxf(most, fmaxf(scores[tile][2 * row], scores[tile][2 * row + 1]));
 		most = fmaxf(most, __shfl_xor_sync(~0u, most, 1));
 		most = fmaxf(most, __shfl_xor_sync(~0u, most, 2));
-		factor = exp2f(scale * (state.most[row] - most));
+		offset = scale * most; /* scale * score - offset is one instruction */
+		factor = power_of_two(scale * state.most[row] - offset);
 		for (int tile = 0; tile < 8; tile++)
 			for (int i = 2 * row; i < 2 * row + 2; i++) {
-				scores[tile][i] = exp2f(scale * (scores[tile][i] - most));
+				scores[tile][i] = power_of_two(scale * scores[tile][i] - offset);
 				sum += scores[tile][i];
+				state.sums[tile][i] *= factor;
 			}
 		state.most[row] = most;
 		state.weight[row] = state.weight[row] * factor + sum;
-		for (int tile = 0; tile < 8; tile++) {
-			state.sums[tile][2 * row] *= factor;
-			state.sums[tile][2 * row + 1] *= factor;
-		}
 	}
 }
 
@@ -337,120 +344,108 @@ static __device__ void attention_add(struct attention_state &state, const float 
 	}
 }
 
-/* What the upper four warps have is added to what the lower four have of the same queries. */
-static __device__ void attention_join(struct attention_state &state, float *shared)
+/* Of four lanes each has four pairs of columns: 8 j + 2 lane for j = 0 .. 3.  After it each has four
+ * pairs that stand side by side, from column 8 lane on. */
+static __device__ void gather_columns(uint32_t (&pairs)[4])
 {
-	const int values = sizeof(state) / sizeof(float),
-		  threads = attention_warps / 2 * warp_lanes;
-	float *mine = (float *)&state;
-	struct attention_state other;
+	for (int bit = 1; bit < 4; bit *= 2) {
+		bool is_upper = threadIdx.x & bit;
 
-	if (threadIdx.x >= threads)
-		for (int i = 0; i < values; i++)
-			shared[i * threads + threadIdx.x - threads] = mine[i];
-	__syncthreads();
-	if (threadIdx.x >= threads)
-		return;
-	for (int i = 0; i < values; i++)
-		((float *)&other)[i] = shared[i * threads + threadIdx.x];
-	for (int row = 0; row < 2; row++) {
-		float most = fmaxf(state.most[row], other.most[row]);
-		float factor = exp2f(attention_scale * (state.most[row] - most));
-		float other_factor = exp2f(attention_scale * (other.most[row] - most));
+		for (int j = 0; j < 4; j++) {
+			if (j & bit)
+				continue;
+			uint32_t sent = is_upper ? pairs[j] : pairs[j | bit];
+			uint32_t received = __shfl_xor_sync(~0u, sent, bit);
 
-		state.weight[row] = state.weight[row] * factor + other.weight[row] * other_factor;
-		for (int tile = 0; tile < 8; tile++)
-			for (int i = 2 * row; i < 2 * row + 2; i++)
-				state.sums[tile][i] = state.sums[tile][i] * factor +
-						      other.sums[tile][i] * other_factor;
+			if (is_upper)
+				pairs[j] = received;
+			else
+				pairs[j | bit] = received;
+		}
 	}
 }
 
+/* out: the first of the warp's 16 queries, of which `rows` are there */
 static __device__ void attention_store(const struct attention_state &state, __half *out,
 				       long row_distance, int rows)
 {
 	int lane = threadIdx.x % warp_lanes;
 
 	for (int row = 0; row < 2; row++) {
-		float sum = state.weight[row];
+		float sum = state.weight[row], factor;
 		int query = lane / 4 + 8 * row;
 
 		sum += __shfl_xor_sync(~0u, sum, 1);
 		sum += __shfl_xor_sync(~0u, sum, 2);
-		if (query >= rows)
-			continue;
-		for (int tile = 0; tile < 8; tile++)
-			*(uint32_t *)(out + query * row_distance + tile * 8 + lane % 4 * 2) =
-				packed(state.sums[tile][2 * row] / sum,
-				       state.sums[tile][2 * row + 1] / sum);
+		factor = __fdividef(1, sum);
+		for (int tile = 0; tile < 8; tile += 4) {
+			uint32_t pairs[4]; /* of columns */
+
+			for (int j = 0; j < 4; j++)
+				pairs[j] = packed(state.sums[tile + j][2 * row] * factor,
+						  state.sums[tile + j][2 * row + 1] * factor);
+			gather_columns(pairs);
+			if (query < rows)
+				*(uint4 *)(out + query * row_distance + tile * 8 +
+					   lane % 4 * 8) = {pairs[0], pairs[1], pairs[2], pairs[3]};
+		}
 	}
 }
 
-/* Grid: tiles of queries, heads, requests.  qkv: rows of queries, keys and values of all heads; out: of
- * hidden values.  The last queries, which have most keys, begin first. */
-static __global__ void __launch_bounds__(attention_warps *warp_lanes)
+/* Grid: heads, requests, tiles of queries.  qkv: rows of queries, keys and values of all heads; out:
+ * of hidden values.  The last queries, which have most keys, begin first. */
+static __global__ void __launch_bounds__(attention_threads, attention_blocks)
 	attention_kernel(const __half *qkv, __half *out, const struct request *requests, int hidden)
 {
-	extern __shared__ char memory[];
-	const struct request request = requests[blockIdx.z];
-	int tile = (request.length + attention_tile - 1) / attention_tile - 1 - (int)blockIdx.x;
-	int warp = threadIdx.x / warp_lanes % 4, group = threadIdx.x / warp_lanes / 4;
-	int lane = threadIdx.x % warp_lanes, query = tile * attention_tile + 16 * warp;
+	/* queries, then keys and values of one step and of the next */
+	__shared__ __align__(row_bytes) char memory[5 * attention_tile_bytes];
+	const struct request request = requests[blockIdx.y];
+	int tile = (request.length + attention_tile - 1) / attention_tile - 1 - (int)blockIdx.z;
+	int lane = threadIdx.x % warp_lanes, warp = threadIdx.x / warp_lanes;
+	int query = tile * attention_tile + 16 * warp;
 	long distance = 3l * hidden;
-	uint32_t shared = (shared_address(memory) + 1023) & ~1023;
-	uint32_t queries[4][4];
+	uint32_t shared = shared_address(memory), queries[4][4];
 	struct attention_state state = {.sums = {}, .most = {-INFINITY, -INFINITY}, .weight = {}};
 
 	if (tile < 0)
 		return;
-	qkv += request.first * distance + blockIdx.y * head_values;
-	/* keys of group g at step t; their values lie two tiles behind */
-	auto keys_at = [&](int t, int g) {
-		return shared + (1 + t % 2 * 4 + g) * attention_tile_bytes;
-	};
-	auto copy_keys = [&](int t) {
-		for (int g = 0; g < 2; g++) {
-			int first = (2 * t + g) * attention_tile, rows = request.length - first;
+	qkv += request.first * distance + blockIdx.x * head_values;
+	auto keys_at = [&](int step) { return shared + (1 + step % 2 * 2) * attention_tile_bytes; };
+	auto values_at = [&](int step) { return keys_at(step) + attention_tile_bytes; };
+	auto copy = [&](uint32_t to, int from_tile,
+			int part) { /* of queries, keys, values */
+				    int first = from_tile * attention_tile;
 
-			copy_tile(keys_at(t, g), qkv + first * distance + hidden, distance, rows);
-			copy_tile(keys_at(t, g) + 2 * attention_tile_bytes,
-				  qkv + first * distance + 2 * hidden, distance, rows);
-		}
+				    copy_tile(to, qkv + first * distance + part * hidden, distance,
+					      request.length - first);
+	};
+	auto copy_step = [&](int step) {
+		copy(keys_at(step), step, 1);
+		copy(values_at(step), step, 2);
 		copy_async_commit();
 	};
-	copy_tile(shared, qkv + tile * attention_tile * distance, distance,
-		  request.length - tile * attention_tile);
-	copy_keys(0);
-	for (int t = 0; 2 * t <= tile; t++) {
-		int other = 2 * t + group; /* tile of keys */
+	copy(shared, tile, 0);
+	copy_step(0);
+	for (int step = 0; step <= tile; step++) {
 		float scores[8][4];
 
-		if (2 * t + 2 <= tile) {
-			copy_keys(t + 1);
-			copy_async_wait<1>();
-		} else {
-			copy_async_wait<0>();
-		}
-		__syncthreads();
-		if (!t)
+		copy_async_wait<0>();
+		__syncthreads(); /* this step's keys are here, those of the last one are free */
+		if (step < tile)
+			copy_step(step + 1);
+		if (!step)
 			for (int k = 0; k < 4; k++)
 				load_fragment(queries[k], shared + swizzled(16 * warp + lane % 16,
 									    2 * k + lane / 16));
-		if (other <= tile) {
-			attention_scores(scores, queries, keys_at(t, group));
-			if (other == tile)
-				attention_mask(scores, other * attention_tile, query);
-			attention_weigh(state, scores);
-			attention_add(state, scores, keys_at(t, group) + 2 * attention_tile_bytes);
-		}
-		__syncthreads();
+		attention_scores(scores, queries, keys_at(step));
+		if (step == tile)
+			attention_mask(scores);
+		attention_weigh(state, scores);
+		attention_add(state, scores, values_at(step));
 	}
-	attention_join(state, (float *)memory);
-	if (!group)
-		attention_store(state,
-				out + (long)(request.first + query) * hidden +
-					blockIdx.y * head_values,
-				hidden, request.length - query);
+	attention_store(state,
+			out + (long)(request.first + query) * hidden + blockIdx.x * head_values,
+			hidden, request.length - query);
 }
 
 #endif
