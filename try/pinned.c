@@ -170,10 +170,10 @@ static bool is_captured(CUstream stream)
 }
 
 /* Through pinned memory of the library's own, or passed on. */
-static CUresult copy_unregistered(const struct copy *copy)
+static CUresult copy_unregistered(const struct copy *copy, bool is_plain)
 {
 	enum try_reason reason = why_not(copy);
-	bool is_compared = reason_is_of_worth(reason) && registering_compares(copy);
+	bool is_compared = is_plain && reason_is_of_worth(reason) && registering_compares(copy);
 	uint64_t start_ns = is_compared ? clock_ns() : 0;
 	CUresult result;
 
@@ -195,18 +195,20 @@ static CUresult copy_unregistered(const struct copy *copy)
 static CUresult copy_between(const struct copy *copy)
 {
 	int numbers[2];
+	bool is_plain;
 	CUresult result;
 
 	if (!is_wanted())
 		return copy->pass(copy, 0, copy->bytes);
 	counts_add(TRY_COPIES_SEEN, 1);
 	__atomic_fetch_add(&under_way, 1, __ATOMIC_SEQ_CST);
-	if (may_be_registered(copy) && registering_copy(copy)) {
+	is_plain = may_be_registered(copy);
+	if (is_plain && registering_copy(copy)) {
 		__atomic_fetch_sub(&under_way, 1, __ATOMIC_SEQ_CST);
 		return CUDA_SUCCESS;
 	}
 	begin_unregistered(copy, numbers);
-	result = copy_unregistered(copy);
+	result = copy_unregistered(copy, is_plain);
 	registering_end(numbers[0]);
 	registering_end(numbers[1]);
 	return result;

@@ -119,7 +119,7 @@ count() {
 }
 
 @test "nothing is pinned before the program has copied 32 MiB, and the end of few copies is left to the driver to compare" {
-	export FAKE_DRIVER_SLOW_COPIES=whole strategies=pinned
+	export FAKE_DRIVER_SLOW_COPIES=whole strategies=pinned ROOFLINE_TRY_UNWATCHED=1
 	always= tried "$tools/random_program" 1 40 copies-alike
 	[ "$(count copies_seen)" -eq 80 ]
 	[ "$(count passed:first_copies)" -eq 7 ]
@@ -133,7 +133,7 @@ count() {
 }
 
 @test "copies are left to the driver where pinned memory makes them slower, in either direction" {
-	export FAKE_DRIVER_SLOW_COPIES=pieces strategies=pinned
+	export FAKE_DRIVER_SLOW_COPIES=pieces strategies=pinned ROOFLINE_TRY_UNWATCHED=1
 	always= tried "$tools/random_program" 1 40 copies-alike
 	[ "$(count stepped_aside)" -eq 2 ]
 	[ "$(count copies_staged)" -eq 8 ]
