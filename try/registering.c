@@ -28,6 +28,9 @@ enum {
 	LOSSES_MOST = 6,  /* each time that it was released for nothing it must pay twice as much */
 	MEMORY_PART = 4,  /* of the machine's memory one so many is registered at most */
 	STALLED_MS = 100, /* the same as in staging.c */
+	COMPARED_MOST =
+		9, /* copies of other memory, in each direction: each waits for what is before it */
+	SAMPLES_LEAST = 3
 };
 
 enum state { NONE, SEEN, BUSY, HELD, RELEASING };
@@ -311,6 +314,11 @@ static struct range *note_seen(struct range seen)
 	return room;
 }
 
+static bool gains(double other, double held)
+{
+	return (other - held) * 100 > other * GAIN_LEAST_PERCENT;
+}
+
 static bool pays(const struct range *range, bool is_to_host, size_t bytes)
 {
 	double size = (double)(range->end - range->start), other, saved, cost;
@@ -324,8 +332,7 @@ static bool pays(const struct range *range, bool is_to_host, size_t bytes)
 	other = latest_median(&other_ns[is_to_host]);
 	saved = held_ns[is_to_host].count ? other - latest_median(&held_ns[is_to_host]) : other / 2;
 	cost = (REGISTER_NS + size / (1 << 20) * REGISTER_MEGABYTE_NS) * (1 << range->losses);
-	return saved * 100 > other * GAIN_LEAST_PERCENT &&
-	       saved * (double)range->copied_bytes > cost;
+	return gains(other, other - saved) && saved * (double)range->copied_bytes > cost;
 }
 
 static bool has_room(const struct range *range)
@@ -370,6 +377,7 @@ static bool register_pages(uintptr_t start, uintptr_t end, struct mapping *mappi
 
 	if (process_is_unwatched() || !host_memory_can_check() || !watch_open(note_gone)) {
 		counts_set(TRY_UNWATCHED, 1);
+		__atomic_store_n(&is_over, true, __ATOMIC_SEQ_CST);
 		return false;
 	}
 	if (!watch_add(start, end, mapping) || registered_has_any((void *)start, end - start))
@@ -515,6 +523,25 @@ static bool copy_pages(const struct copy *copy, CUevent event)
 	       driver->event_synchronize(event) == CUDA_SUCCESS && is_there;
 }
 
+/* The GPU has copied as fast as that: where it is no faster in any direction it ends. */
+static void note_held(const struct copy *copy, uint64_t took_ns)
+{
+	unsigned tried = 0, gained = 0;
+
+	pthread_mutex_lock(&lock);
+	latest_add(&held_ns[copy->is_to_host], (double)took_ns / (double)copy->bytes);
+	for (int i = 0; i < 2; i++)
+		if (held_ns[i].count >= SAMPLES_LEAST && other_ns[i].count) {
+			tried++;
+			gained += gains(latest_median(&other_ns[i]), latest_median(&held_ns[i]));
+		}
+	pthread_mutex_unlock(&lock);
+	if (!tried || gained || __atomic_exchange_n(&is_over, true, __ATOMIC_SEQ_CST))
+		return;
+	counts_add(TRY_STEPPED_ASIDE, 1);
+	release_between(0, UINTPTR_MAX);
+}
+
 static bool copy_with(const struct copy *copy, CUevent event)
 {
 	struct range *range;
@@ -531,11 +558,8 @@ static bool copy_with(const struct copy *copy, CUevent event)
 	is_copied = give_back(range) && is_copied;
 	if (!is_copied)
 		return false;
-	pthread_mutex_lock(&lock);
 	if (copy->bytes >= LEAST_BYTES)
-		latest_add(&held_ns[copy->is_to_host],
-			   (double)(clock_ns() - start_ns) / (double)copy->bytes);
-	pthread_mutex_unlock(&lock);
+		note_held(copy, clock_ns() - start_ns);
 	counts_add(TRY_COPIES_REGISTERED, 1);
 	counts_add(TRY_REGISTERED_BYTES, copy->bytes);
 	return true;
@@ -600,6 +624,7 @@ bool registering_compares(const struct copy *copy)
 	bool is_done;
 
 	if (copy->bytes < LEAST_BYTES || process_is_stubborn() || !may_register() ||
+	    __atomic_load_n(&other_ns[copy->is_to_host].count, __ATOMIC_RELAXED) >= COMPARED_MOST ||
 	    driver->event_create(&event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
 		return false;
 	is_done = wait_before(copy, event);
