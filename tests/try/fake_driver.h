@@ -54,6 +54,7 @@ typedef void CUctxCreateParams;
 	FUNCTION(cuMemAllocManaged)            \
 	FUNCTION(cuMemHostRegister)            \
 	FUNCTION(cuMemHostUnregister)          \
+	FUNCTION(cuMemHostGetFlags)            \
 	FUNCTION(cuGraphInstantiateWithFlags)  \
 	FUNCTION(cuGraphExecDestroy)           \
 	FUNCTION(cuGraphDestroy)               \

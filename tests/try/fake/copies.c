@@ -86,11 +86,20 @@ CUresult cuMemHostRegister(void *address, size_t bytes, unsigned flags)
 	return result;
 }
 
+CUresult cuMemHostGetFlags(unsigned *flags, void *address)
+{
+	*flags = 0;
+	return fake_is_registered((CUdeviceptr)(uintptr_t)address) ? CUDA_SUCCESS
+								   : CUDA_ERROR_INVALID_VALUE;
+}
+
 CUresult cuMemHostUnregister(void *address)
 {
 	struct registered *found;
 
 	pthread_mutex_lock(&fake_lock);
+	if (fake_captures)
+		fake_log_op("capture_disturbed", fake_captures, 0);
 	fake_settle_pieces();
 	found = registered_at(address);
 	if (found && found->address != address)

@@ -328,6 +328,10 @@ static void ask_about(struct place *place, CUstream stream)
 					 (CUdeviceptr)(uintptr_t)(place->host + 5000));
 	tell(place, "asked", result, type);
 	bring(place, place->host, stream);
+	bring(place, place->host, stream);
+	tell(place, "flags", p_cuMemHostGetFlags(&type, place->host), type);
+	bring(place, place->host, stream);
+	bring(place, place->host, stream);
 	tell(place, "unregistered", p_cuMemHostUnregister(place->host), 0);
 }
 
