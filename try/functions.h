@@ -34,7 +34,7 @@
  * each but for those of which this is certain:
  *
  *   UNAWARE  neither takes memory of the host that is not pinned, nor tells what memory of the host the driver knows
- *   SEES     may tell: all that was registered is released first
+ *   SEES     may tell, or may make a process itself: all that was registered is released first
  *   TAKES    copies memory of the host, or gives it to the GPU later: the same, and from then on nothing is registered
  *
  * tests/try/try.bats compares the rows with what cuda.h declares.  All versions of a function (_v2, _ptsz) need their row:

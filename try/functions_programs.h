@@ -14,8 +14,8 @@
 	FUNCTION("cuCoredumpSetAttribute", FLUSHES, LEAVES, SHOWS, UNAWARE)                   \
 	FUNCTION("cuCoredumpSetAttributeGlobal", FLUSHES, LEAVES, SHOWS, UNAWARE)             \
 	FUNCTION("cuCtxAttach", FLUSHES, LEAVES, SHOWS, UNAWARE)                              \
-	FUNCTION("cuCtxCreate", FLUSHES, RETURNS, TELLS, UNAWARE)                             \
-	FUNCTION("cuCtxCreate_v2", FLUSHES, RETURNS, TELLS, UNAWARE)                          \
+	FUNCTION("cuCtxCreate", FLUSHES, RETURNS, TELLS, SEES)                                \
+	FUNCTION("cuCtxCreate_v2", FLUSHES, RETURNS, TELLS, SEES)                             \
 	FUNCTION("cuCtxCreate_v3", HANDLED, LEAVES, TELLS, UNAWARE)                           \
 	FUNCTION("cuCtxCreate_v4", HANDLED, LEAVES, TELLS, UNAWARE)                           \
 	FUNCTION("cuCtxDestroy", FORGETS, LOSES, EXPOSES, SEES)                               \
@@ -80,7 +80,7 @@
 	FUNCTION("cuDevicePrimaryCtxRelease_v2", FORGETS, LOSES, EXPOSES, SEES)               \
 	FUNCTION("cuDevicePrimaryCtxReset", FORGETS, LOSES, EXPOSES, SEES)                    \
 	FUNCTION("cuDevicePrimaryCtxReset_v2", FORGETS, LOSES, EXPOSES, SEES)                 \
-	FUNCTION("cuDevicePrimaryCtxRetain", ASKS, RETURNS, QUIET, UNAWARE)                   \
+	FUNCTION("cuDevicePrimaryCtxRetain", ASKS, RETURNS, QUIET, SEES)                      \
 	FUNCTION("cuDevicePrimaryCtxSetFlags", FORGETS, LEAVES, SHOWS, UNAWARE)               \
 	FUNCTION("cuDevicePrimaryCtxSetFlags_v2", FORGETS, LEAVES, SHOWS, UNAWARE)            \
 	FUNCTION("cuDeviceRegisterAsyncNotification", FLUSHES, ENDS, SHOWS, UNAWARE)          \
@@ -124,7 +124,7 @@
 	FUNCTION("cuGreenCtxRecordEvent", FLUSHES, LEAVES, EXPOSES, UNAWARE)                  \
 	FUNCTION("cuGreenCtxStreamCreate", FLUSHES, LEAVES, EXPOSES, UNAWARE)                 \
 	FUNCTION("cuGreenCtxWaitEvent", FLUSHES, LEAVES, EXPOSES, UNAWARE)                    \
-	FUNCTION("cuInit", ASKS, LEAVES, QUIET, UNAWARE)                                      \
+	FUNCTION("cuInit", ASKS, LEAVES, QUIET, SEES)                                         \
 	FUNCTION("cuKernelGetAttribute", ASKS, LEAVES, QUIET, UNAWARE)                        \
 	FUNCTION("cuKernelGetFunction", ASKS, LEAVES, QUIET, UNAWARE)                         \
 	FUNCTION("cuKernelGetLibrary", ASKS, LEAVES, QUIET, UNAWARE)                          \

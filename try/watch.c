@@ -24,8 +24,9 @@
 
 enum {
 	EVENTS_MOST = 16, /* that are read at a time */
-	TOLD_MS = 100,	  /* until all is told, unless the machine is at a standstill */
-	EMPTIED_MS = 10	  /* pages that are emptied may still be there when that was told */
+	FILES_OF_PROGRAM = 200,
+	TOLD_MS = 100,	/* until all is told, unless the machine is at a standstill */
+	EMPTIED_MS = 10 /* pages that are emptied may still be there when that was told */
 };
 
 static int file = -1;
@@ -148,6 +149,17 @@ static bool make_own_page(void)
 	       add_mapping(&(struct mapping){own_page, own_page + page_bytes});
 }
 
+/* Not among the first numbers, which the program gets for its own files. */
+static int open_high(void)
+{
+	int low = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY);
+	int high = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, FILES_OF_PROGRAM);
+
+	if (high >= 0)
+		close(low);
+	return high >= 0 ? high : low;
+}
+
 static void open_file(void)
 {
 	struct uffdio_api api = {.api = UFFD_API,
@@ -156,7 +168,7 @@ static void open_file(void)
 					     UFFD_FEATURE_EVENT_REMOVE};
 
 	page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	file = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY);
+	file = open_high();
 	if (file >= 0 && ioctl(file, UFFDIO_API, &api) == 0 && make_own_page() && start_thread())
 		return;
 	if (file >= 0)

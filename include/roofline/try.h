@@ -40,7 +40,7 @@ enum try_variable { TRY_VARIABLES(TRY_CONSTANT) TRY_VARIABLE_COUNT };
 	STRATEGY(TRY_POOL, "pool", "freed memory is kept for the next allocation of its size") \
 	STRATEGY(TRY_FEWER_WAITS, "fewer-waits",                                               \
 		 "waits of which the host can see nothing are left out")                       \
-	STRATEGY(TRY_PINNED, "pinned", "copies of pageable memory go through pinned memory")
+	STRATEGY(TRY_PINNED, "pinned", "copies of pageable memory are made from pinned memory")
 
 enum try_strategy { TRY_STRATEGIES(TRY_CONSTANT) TRY_STRATEGY_COUNT };
 
