@@ -289,7 +289,8 @@ static void copy_allocated(struct place *place, CUstream stream)
 		p_fake_unmaps(host, malloc_usable_size(host));
 		free(host);
 		host = malloc(place->bytes);
-		must(!host, "malloc");
+		if (!host)
+			abort();
 		bring(place, host, stream);
 		if (below(2))
 			bring(place, host, stream);
