@@ -22,6 +22,7 @@
 	     "cuStreamBeginCaptureToGraph_ptsz")                                                   \
 	CALL(end_capture, cuStreamEndCapture, "cuStreamEndCapture")                                \
 	CALL(end_capture_ptsz, cuStreamEndCapture, "cuStreamEndCapture_ptsz")                      \
+	CALL(is_capturing, cuStreamIsCapturing, "cuStreamIsCapturing")                             \
 	CALL(get_proc_address, cuGetProcAddress, "cuGetProcAddress_v2")                            \
 	CALL(get_current, cuCtxGetCurrent, "cuCtxGetCurrent")                                      \
 	CALL(push_current, cuCtxPushCurrent, "cuCtxPushCurrent_v2")                                \

@@ -30,6 +30,13 @@
  *   SHOWS    the same, and the host may see that: waits are made until one for everything was
  *   EXPOSES  the same, and from then on every wait is made: the host, or somebody else, may see memory that the GPU writes
  *
+ * The fourth column is for memory of the host that was registered (registering.h).  A function that is in no row TAKES; so does
+ * each but for those of which this is certain:
+ *
+ *   UNAWARE  neither takes memory of the host that is not pinned, nor tells what memory of the host the driver knows
+ *   SEES     may tell, or may make a process itself: all that was registered is released first
+ *   TAKES    copies memory of the host, or gives it to the GPU later: the same, and from then on nothing is registered
+ *
  * tests/try/try.bats compares the rows with what cuda.h declares.  All versions of a function (_v2, _ptsz) need their row:
  * programs that are linked with libcuda.so call them by these names.
  */
@@ -40,7 +47,7 @@
 #include "functions_memory.h"
 #include "functions_programs.h"
 
-/* FUNCTION(name, kind, memory, wait) */
+/* FUNCTION(name, kind, memory, wait, host) */
 #define TRY_FUNCTIONS(FUNCTION)        \
 	TRY_FUNCTIONS_GRAPHS(FUNCTION) \
 	TRY_FUNCTIONS_MEMORY(FUNCTION) \
@@ -50,5 +57,6 @@
 enum function_kind { HANDLED, ASKS, FLUSHES, RENAMES, FORGETS, STOPS };
 enum function_memory { LEAVES, RETURNS, ENDS, LOSES };
 enum function_wait { QUIET, LEGACY, TELLS, GIVES, SHOWS, EXPOSES };
+enum function_host { UNAWARE, SEES, TAKES };
 
 #endif

@@ -2,112 +2,114 @@
 #ifndef ROOFLINE_TRY_FUNCTIONS_GRAPHS_H
 #define ROOFLINE_TRY_FUNCTIONS_GRAPHS_H
 
-#define TRY_FUNCTIONS_GRAPHS(FUNCTION)                                                       \
-	FUNCTION("cuGraphAddBatchMemOpNode", FLUSHES, LEAVES, SHOWS)                         \
-	FUNCTION("cuGraphAddChildGraphNode", FLUSHES, LEAVES, SHOWS)                         \
-	FUNCTION("cuGraphAddDependencies", FLUSHES, LEAVES, SHOWS)                           \
-	FUNCTION("cuGraphAddDependencies_v2", FLUSHES, LEAVES, SHOWS)                        \
-	FUNCTION("cuGraphAddEmptyNode", FLUSHES, LEAVES, SHOWS)                              \
-	FUNCTION("cuGraphAddEventRecordNode", FLUSHES, LEAVES, SHOWS)                        \
-	FUNCTION("cuGraphAddEventWaitNode", FLUSHES, LEAVES, SHOWS)                          \
-	FUNCTION("cuGraphAddExternalSemaphoresSignalNode", FLUSHES, LEAVES, SHOWS)           \
-	FUNCTION("cuGraphAddExternalSemaphoresWaitNode", FLUSHES, LEAVES, SHOWS)             \
-	FUNCTION("cuGraphAddHostNode", FLUSHES, LEAVES, SHOWS)                               \
-	FUNCTION("cuGraphAddKernelNode", FLUSHES, LEAVES, SHOWS)                             \
-	FUNCTION("cuGraphAddKernelNode_v2", FLUSHES, LEAVES, SHOWS)                          \
-	FUNCTION("cuGraphAddMemAllocNode", FLUSHES, ENDS, SHOWS)                             \
-	FUNCTION("cuGraphAddMemFreeNode", FLUSHES, LEAVES, SHOWS)                            \
-	FUNCTION("cuGraphAddMemcpyNode", FLUSHES, LEAVES, SHOWS)                             \
-	FUNCTION("cuGraphAddMemsetNode", FLUSHES, LEAVES, SHOWS)                             \
-	FUNCTION("cuGraphAddNode", FLUSHES, ENDS, SHOWS)                                     \
-	FUNCTION("cuGraphAddNode_v2", FLUSHES, ENDS, SHOWS)                                  \
-	FUNCTION("cuGraphBatchMemOpNodeGetParams", FLUSHES, LEAVES, SHOWS)                   \
-	FUNCTION("cuGraphBatchMemOpNodeSetParams", FLUSHES, LEAVES, SHOWS)                   \
-	FUNCTION("cuGraphChildGraphNodeGetGraph", FLUSHES, LEAVES, SHOWS)                    \
-	FUNCTION("cuGraphClone", FLUSHES, LEAVES, SHOWS)                                     \
-	FUNCTION("cuGraphConditionalHandleCreate", FLUSHES, LEAVES, SHOWS)                   \
-	FUNCTION("cuGraphCreate", FLUSHES, LEAVES, SHOWS)                                    \
-	FUNCTION("cuGraphDebugDotPrint", FLUSHES, LEAVES, SHOWS)                             \
-	FUNCTION("cuGraphDestroy", FLUSHES, LEAVES, SHOWS)                                   \
-	FUNCTION("cuGraphDestroyNode", FLUSHES, LEAVES, SHOWS)                               \
-	FUNCTION("cuGraphEventRecordNodeGetEvent", FLUSHES, LEAVES, SHOWS)                   \
-	FUNCTION("cuGraphEventRecordNodeSetEvent", FLUSHES, LEAVES, SHOWS)                   \
-	FUNCTION("cuGraphEventWaitNodeGetEvent", FLUSHES, LEAVES, SHOWS)                     \
-	FUNCTION("cuGraphEventWaitNodeSetEvent", FLUSHES, LEAVES, SHOWS)                     \
-	FUNCTION("cuGraphExecBatchMemOpNodeSetParams", FLUSHES, LEAVES, SHOWS)               \
-	FUNCTION("cuGraphExecChildGraphNodeSetParams", FLUSHES, LEAVES, SHOWS)               \
-	FUNCTION("cuGraphExecDestroy", FLUSHES, LEAVES, SHOWS)                               \
-	FUNCTION("cuGraphExecEventRecordNodeSetEvent", FLUSHES, LEAVES, SHOWS)               \
-	FUNCTION("cuGraphExecEventWaitNodeSetEvent", FLUSHES, LEAVES, SHOWS)                 \
-	FUNCTION("cuGraphExecExternalSemaphoresSignalNodeSetParams", FLUSHES, LEAVES, SHOWS) \
-	FUNCTION("cuGraphExecExternalSemaphoresWaitNodeSetParams", FLUSHES, LEAVES, SHOWS)   \
-	FUNCTION("cuGraphExecGetFlags", FLUSHES, LEAVES, SHOWS)                              \
-	FUNCTION("cuGraphExecHostNodeSetParams", FLUSHES, LEAVES, SHOWS)                     \
-	FUNCTION("cuGraphExecKernelNodeSetParams", FLUSHES, LEAVES, SHOWS)                   \
-	FUNCTION("cuGraphExecKernelNodeSetParams_v2", FLUSHES, LEAVES, SHOWS)                \
-	FUNCTION("cuGraphExecMemcpyNodeSetParams", FLUSHES, LEAVES, SHOWS)                   \
-	FUNCTION("cuGraphExecMemsetNodeSetParams", FLUSHES, LEAVES, SHOWS)                   \
-	FUNCTION("cuGraphExecNodeSetParams", FLUSHES, LEAVES, SHOWS)                         \
-	FUNCTION("cuGraphExecUpdate", FLUSHES, LEAVES, SHOWS)                                \
-	FUNCTION("cuGraphExecUpdate_v2", FLUSHES, LEAVES, SHOWS)                             \
-	FUNCTION("cuGraphExternalSemaphoresSignalNodeGetParams", FLUSHES, LEAVES, SHOWS)     \
-	FUNCTION("cuGraphExternalSemaphoresSignalNodeSetParams", FLUSHES, LEAVES, SHOWS)     \
-	FUNCTION("cuGraphExternalSemaphoresWaitNodeGetParams", FLUSHES, LEAVES, SHOWS)       \
-	FUNCTION("cuGraphExternalSemaphoresWaitNodeSetParams", FLUSHES, LEAVES, SHOWS)       \
-	FUNCTION("cuGraphGetEdges", FLUSHES, LEAVES, SHOWS)                                  \
-	FUNCTION("cuGraphGetEdges_v2", FLUSHES, LEAVES, SHOWS)                               \
-	FUNCTION("cuGraphGetNodes", FLUSHES, LEAVES, SHOWS)                                  \
-	FUNCTION("cuGraphGetRootNodes", FLUSHES, LEAVES, SHOWS)                              \
-	FUNCTION("cuGraphHostNodeGetParams", FLUSHES, LEAVES, SHOWS)                         \
-	FUNCTION("cuGraphHostNodeSetParams", FLUSHES, LEAVES, SHOWS)                         \
-	FUNCTION("cuGraphInstantiate", FLUSHES, RETURNS, SHOWS)                              \
-	FUNCTION("cuGraphInstantiateWithFlags", FLUSHES, RETURNS, SHOWS)                     \
-	FUNCTION("cuGraphInstantiateWithParams", FLUSHES, RETURNS, SHOWS)                    \
-	FUNCTION("cuGraphInstantiateWithParams_ptsz", FLUSHES, RETURNS, SHOWS)               \
-	FUNCTION("cuGraphInstantiate_v2", FLUSHES, RETURNS, SHOWS)                           \
-	FUNCTION("cuGraphKernelNodeCopyAttributes", FLUSHES, LEAVES, SHOWS)                  \
-	FUNCTION("cuGraphKernelNodeGetAttribute", FLUSHES, LEAVES, SHOWS)                    \
-	FUNCTION("cuGraphKernelNodeGetParams", FLUSHES, LEAVES, SHOWS)                       \
-	FUNCTION("cuGraphKernelNodeGetParams_v2", FLUSHES, LEAVES, SHOWS)                    \
-	FUNCTION("cuGraphKernelNodeSetAttribute", FLUSHES, LEAVES, SHOWS)                    \
-	FUNCTION("cuGraphKernelNodeSetParams", FLUSHES, LEAVES, SHOWS)                       \
-	FUNCTION("cuGraphKernelNodeSetParams_v2", FLUSHES, LEAVES, SHOWS)                    \
-	FUNCTION("cuGraphLaunch", HANDLED, LEAVES, QUIET)                                    \
-	FUNCTION("cuGraphLaunch_ptsz", HANDLED, LEAVES, QUIET)                               \
-	FUNCTION("cuGraphMemAllocNodeGetParams", FLUSHES, LEAVES, SHOWS)                     \
-	FUNCTION("cuGraphMemFreeNodeGetParams", FLUSHES, LEAVES, SHOWS)                      \
-	FUNCTION("cuGraphMemcpyNodeGetParams", FLUSHES, LEAVES, SHOWS)                       \
-	FUNCTION("cuGraphMemcpyNodeSetParams", FLUSHES, LEAVES, SHOWS)                       \
-	FUNCTION("cuGraphMemsetNodeGetParams", FLUSHES, LEAVES, SHOWS)                       \
-	FUNCTION("cuGraphMemsetNodeSetParams", FLUSHES, LEAVES, SHOWS)                       \
-	FUNCTION("cuGraphNodeFindInClone", FLUSHES, LEAVES, SHOWS)                           \
-	FUNCTION("cuGraphNodeGetDependencies", FLUSHES, LEAVES, SHOWS)                       \
-	FUNCTION("cuGraphNodeGetDependencies_v2", FLUSHES, LEAVES, SHOWS)                    \
-	FUNCTION("cuGraphNodeGetDependentNodes", FLUSHES, LEAVES, SHOWS)                     \
-	FUNCTION("cuGraphNodeGetDependentNodes_v2", FLUSHES, LEAVES, SHOWS)                  \
-	FUNCTION("cuGraphNodeGetEnabled", FLUSHES, LEAVES, SHOWS)                            \
-	FUNCTION("cuGraphNodeGetType", FLUSHES, LEAVES, SHOWS)                               \
-	FUNCTION("cuGraphNodeSetEnabled", FLUSHES, LEAVES, SHOWS)                            \
-	FUNCTION("cuGraphNodeSetParams", FLUSHES, LEAVES, SHOWS)                             \
-	FUNCTION("cuGraphReleaseUserObject", FLUSHES, LEAVES, SHOWS)                         \
-	FUNCTION("cuGraphRemoveDependencies", FLUSHES, LEAVES, SHOWS)                        \
-	FUNCTION("cuGraphRemoveDependencies_v2", FLUSHES, LEAVES, SHOWS)                     \
-	FUNCTION("cuGraphRetainUserObject", FLUSHES, LEAVES, SHOWS)                          \
-	FUNCTION("cuGraphUpload", FLUSHES, RETURNS, SHOWS)                                   \
-	FUNCTION("cuGraphUpload_ptsz", FLUSHES, RETURNS, SHOWS)                              \
-	FUNCTION("cuGraphicsMapResources", FLUSHES, LEAVES, EXPOSES)                         \
-	FUNCTION("cuGraphicsMapResources_ptsz", FLUSHES, LEAVES, EXPOSES)                    \
-	FUNCTION("cuGraphicsResourceGetMappedMipmappedArray", FLUSHES, LEAVES, EXPOSES)      \
-	FUNCTION("cuGraphicsResourceGetMappedPointer", FLUSHES, LEAVES, EXPOSES)             \
-	FUNCTION("cuGraphicsResourceGetMappedPointer_v2", FLUSHES, LEAVES, EXPOSES)          \
-	FUNCTION("cuGraphicsResourceSetMapFlags", FLUSHES, LEAVES, EXPOSES)                  \
-	FUNCTION("cuGraphicsResourceSetMapFlags_v2", FLUSHES, LEAVES, EXPOSES)               \
-	FUNCTION("cuGraphicsSubResourceGetMappedArray", FLUSHES, LEAVES, EXPOSES)            \
-	FUNCTION("cuGraphicsUnmapResources", FLUSHES, LEAVES, EXPOSES)                       \
-	FUNCTION("cuGraphicsUnmapResources_ptsz", FLUSHES, LEAVES, EXPOSES)                  \
-	FUNCTION("cuGraphicsUnregisterResource", FLUSHES, LEAVES, EXPOSES)                   \
-	FUNCTION("cuUserObjectCreate", FLUSHES, LEAVES, SHOWS)                               \
-	FUNCTION("cuUserObjectRelease", FLUSHES, LEAVES, SHOWS)                              \
-	FUNCTION("cuUserObjectRetain", FLUSHES, LEAVES, SHOWS)
+#define TRY_FUNCTIONS_GRAPHS(FUNCTION)                                                            \
+	FUNCTION("cuGraphAddBatchMemOpNode", FLUSHES, LEAVES, SHOWS, TAKES)                       \
+	FUNCTION("cuGraphAddChildGraphNode", FLUSHES, LEAVES, SHOWS, UNAWARE)                     \
+	FUNCTION("cuGraphAddDependencies", FLUSHES, LEAVES, SHOWS, UNAWARE)                       \
+	FUNCTION("cuGraphAddDependencies_v2", FLUSHES, LEAVES, SHOWS, UNAWARE)                    \
+	FUNCTION("cuGraphAddEmptyNode", FLUSHES, LEAVES, SHOWS, UNAWARE)                          \
+	FUNCTION("cuGraphAddEventRecordNode", FLUSHES, LEAVES, SHOWS, UNAWARE)                    \
+	FUNCTION("cuGraphAddEventWaitNode", FLUSHES, LEAVES, SHOWS, UNAWARE)                      \
+	FUNCTION("cuGraphAddExternalSemaphoresSignalNode", FLUSHES, LEAVES, SHOWS, UNAWARE)       \
+	FUNCTION("cuGraphAddExternalSemaphoresWaitNode", FLUSHES, LEAVES, SHOWS, UNAWARE)         \
+	FUNCTION("cuGraphAddHostNode", FLUSHES, LEAVES, SHOWS, UNAWARE)                           \
+	FUNCTION("cuGraphAddKernelNode", FLUSHES, LEAVES, SHOWS, UNAWARE)                         \
+	FUNCTION("cuGraphAddKernelNode_v2", FLUSHES, LEAVES, SHOWS, UNAWARE)                      \
+	FUNCTION("cuGraphAddMemAllocNode", FLUSHES, ENDS, SHOWS, UNAWARE)                         \
+	FUNCTION("cuGraphAddMemFreeNode", FLUSHES, LEAVES, SHOWS, UNAWARE)                        \
+	FUNCTION("cuGraphAddMemcpyNode", FLUSHES, LEAVES, SHOWS, TAKES)                           \
+	FUNCTION("cuGraphAddMemsetNode", FLUSHES, LEAVES, SHOWS, UNAWARE)                         \
+	FUNCTION("cuGraphAddNode", FLUSHES, ENDS, SHOWS, TAKES)                                   \
+	FUNCTION("cuGraphAddNode_v2", FLUSHES, ENDS, SHOWS, TAKES)                                \
+	FUNCTION("cuGraphBatchMemOpNodeGetParams", FLUSHES, LEAVES, SHOWS, UNAWARE)               \
+	FUNCTION("cuGraphBatchMemOpNodeSetParams", FLUSHES, LEAVES, SHOWS, TAKES)                 \
+	FUNCTION("cuGraphChildGraphNodeGetGraph", FLUSHES, LEAVES, SHOWS, UNAWARE)                \
+	FUNCTION("cuGraphClone", FLUSHES, LEAVES, SHOWS, UNAWARE)                                 \
+	FUNCTION("cuGraphConditionalHandleCreate", FLUSHES, LEAVES, SHOWS, UNAWARE)               \
+	FUNCTION("cuGraphCreate", FLUSHES, LEAVES, SHOWS, UNAWARE)                                \
+	FUNCTION("cuGraphDebugDotPrint", FLUSHES, LEAVES, SHOWS, UNAWARE)                         \
+	FUNCTION("cuGraphDestroy", FLUSHES, LEAVES, SHOWS, UNAWARE)                               \
+	FUNCTION("cuGraphDestroyNode", FLUSHES, LEAVES, SHOWS, UNAWARE)                           \
+	FUNCTION("cuGraphEventRecordNodeGetEvent", FLUSHES, LEAVES, SHOWS, UNAWARE)               \
+	FUNCTION("cuGraphEventRecordNodeSetEvent", FLUSHES, LEAVES, SHOWS, UNAWARE)               \
+	FUNCTION("cuGraphEventWaitNodeGetEvent", FLUSHES, LEAVES, SHOWS, UNAWARE)                 \
+	FUNCTION("cuGraphEventWaitNodeSetEvent", FLUSHES, LEAVES, SHOWS, UNAWARE)                 \
+	FUNCTION("cuGraphExecBatchMemOpNodeSetParams", FLUSHES, LEAVES, SHOWS, TAKES)             \
+	FUNCTION("cuGraphExecChildGraphNodeSetParams", FLUSHES, LEAVES, SHOWS, UNAWARE)           \
+	FUNCTION("cuGraphExecDestroy", FLUSHES, LEAVES, SHOWS, UNAWARE)                           \
+	FUNCTION("cuGraphExecEventRecordNodeSetEvent", FLUSHES, LEAVES, SHOWS, UNAWARE)           \
+	FUNCTION("cuGraphExecEventWaitNodeSetEvent", FLUSHES, LEAVES, SHOWS, UNAWARE)             \
+	FUNCTION("cuGraphExecExternalSemaphoresSignalNodeSetParams", FLUSHES, LEAVES, SHOWS,      \
+		 UNAWARE)                                                                         \
+	FUNCTION("cuGraphExecExternalSemaphoresWaitNodeSetParams", FLUSHES, LEAVES, SHOWS,        \
+		 UNAWARE)                                                                         \
+	FUNCTION("cuGraphExecGetFlags", FLUSHES, LEAVES, SHOWS, UNAWARE)                          \
+	FUNCTION("cuGraphExecHostNodeSetParams", FLUSHES, LEAVES, SHOWS, UNAWARE)                 \
+	FUNCTION("cuGraphExecKernelNodeSetParams", FLUSHES, LEAVES, SHOWS, UNAWARE)               \
+	FUNCTION("cuGraphExecKernelNodeSetParams_v2", FLUSHES, LEAVES, SHOWS, UNAWARE)            \
+	FUNCTION("cuGraphExecMemcpyNodeSetParams", FLUSHES, LEAVES, SHOWS, TAKES)                 \
+	FUNCTION("cuGraphExecMemsetNodeSetParams", FLUSHES, LEAVES, SHOWS, UNAWARE)               \
+	FUNCTION("cuGraphExecNodeSetParams", FLUSHES, LEAVES, SHOWS, TAKES)                       \
+	FUNCTION("cuGraphExecUpdate", FLUSHES, LEAVES, SHOWS, SEES)                               \
+	FUNCTION("cuGraphExecUpdate_v2", FLUSHES, LEAVES, SHOWS, SEES)                            \
+	FUNCTION("cuGraphExternalSemaphoresSignalNodeGetParams", FLUSHES, LEAVES, SHOWS, UNAWARE) \
+	FUNCTION("cuGraphExternalSemaphoresSignalNodeSetParams", FLUSHES, LEAVES, SHOWS, UNAWARE) \
+	FUNCTION("cuGraphExternalSemaphoresWaitNodeGetParams", FLUSHES, LEAVES, SHOWS, UNAWARE)   \
+	FUNCTION("cuGraphExternalSemaphoresWaitNodeSetParams", FLUSHES, LEAVES, SHOWS, UNAWARE)   \
+	FUNCTION("cuGraphGetEdges", FLUSHES, LEAVES, SHOWS, UNAWARE)                              \
+	FUNCTION("cuGraphGetEdges_v2", FLUSHES, LEAVES, SHOWS, UNAWARE)                           \
+	FUNCTION("cuGraphGetNodes", FLUSHES, LEAVES, SHOWS, UNAWARE)                              \
+	FUNCTION("cuGraphGetRootNodes", FLUSHES, LEAVES, SHOWS, UNAWARE)                          \
+	FUNCTION("cuGraphHostNodeGetParams", FLUSHES, LEAVES, SHOWS, UNAWARE)                     \
+	FUNCTION("cuGraphHostNodeSetParams", FLUSHES, LEAVES, SHOWS, UNAWARE)                     \
+	FUNCTION("cuGraphInstantiate", FLUSHES, RETURNS, SHOWS, SEES)                             \
+	FUNCTION("cuGraphInstantiateWithFlags", FLUSHES, RETURNS, SHOWS, SEES)                    \
+	FUNCTION("cuGraphInstantiateWithParams", FLUSHES, RETURNS, SHOWS, SEES)                   \
+	FUNCTION("cuGraphInstantiateWithParams_ptsz", FLUSHES, RETURNS, SHOWS, SEES)              \
+	FUNCTION("cuGraphInstantiate_v2", FLUSHES, RETURNS, SHOWS, SEES)                          \
+	FUNCTION("cuGraphKernelNodeCopyAttributes", FLUSHES, LEAVES, SHOWS, UNAWARE)              \
+	FUNCTION("cuGraphKernelNodeGetAttribute", FLUSHES, LEAVES, SHOWS, UNAWARE)                \
+	FUNCTION("cuGraphKernelNodeGetParams", FLUSHES, LEAVES, SHOWS, UNAWARE)                   \
+	FUNCTION("cuGraphKernelNodeGetParams_v2", FLUSHES, LEAVES, SHOWS, UNAWARE)                \
+	FUNCTION("cuGraphKernelNodeSetAttribute", FLUSHES, LEAVES, SHOWS, UNAWARE)                \
+	FUNCTION("cuGraphKernelNodeSetParams", FLUSHES, LEAVES, SHOWS, UNAWARE)                   \
+	FUNCTION("cuGraphKernelNodeSetParams_v2", FLUSHES, LEAVES, SHOWS, UNAWARE)                \
+	FUNCTION("cuGraphLaunch", HANDLED, LEAVES, QUIET, UNAWARE)                                \
+	FUNCTION("cuGraphLaunch_ptsz", HANDLED, LEAVES, QUIET, UNAWARE)                           \
+	FUNCTION("cuGraphMemAllocNodeGetParams", FLUSHES, LEAVES, SHOWS, UNAWARE)                 \
+	FUNCTION("cuGraphMemFreeNodeGetParams", FLUSHES, LEAVES, SHOWS, UNAWARE)                  \
+	FUNCTION("cuGraphMemcpyNodeGetParams", FLUSHES, LEAVES, SHOWS, TAKES)                     \
+	FUNCTION("cuGraphMemcpyNodeSetParams", FLUSHES, LEAVES, SHOWS, TAKES)                     \
+	FUNCTION("cuGraphMemsetNodeGetParams", FLUSHES, LEAVES, SHOWS, UNAWARE)                   \
+	FUNCTION("cuGraphMemsetNodeSetParams", FLUSHES, LEAVES, SHOWS, UNAWARE)                   \
+	FUNCTION("cuGraphNodeFindInClone", FLUSHES, LEAVES, SHOWS, UNAWARE)                       \
+	FUNCTION("cuGraphNodeGetDependencies", FLUSHES, LEAVES, SHOWS, UNAWARE)                   \
+	FUNCTION("cuGraphNodeGetDependencies_v2", FLUSHES, LEAVES, SHOWS, UNAWARE)                \
+	FUNCTION("cuGraphNodeGetDependentNodes", FLUSHES, LEAVES, SHOWS, UNAWARE)                 \
+	FUNCTION("cuGraphNodeGetDependentNodes_v2", FLUSHES, LEAVES, SHOWS, UNAWARE)              \
+	FUNCTION("cuGraphNodeGetEnabled", FLUSHES, LEAVES, SHOWS, UNAWARE)                        \
+	FUNCTION("cuGraphNodeGetType", FLUSHES, LEAVES, SHOWS, UNAWARE)                           \
+	FUNCTION("cuGraphNodeSetEnabled", FLUSHES, LEAVES, SHOWS, UNAWARE)                        \
+	FUNCTION("cuGraphNodeSetParams", FLUSHES, LEAVES, SHOWS, TAKES)                           \
+	FUNCTION("cuGraphReleaseUserObject", FLUSHES, LEAVES, SHOWS, UNAWARE)                     \
+	FUNCTION("cuGraphRemoveDependencies", FLUSHES, LEAVES, SHOWS, UNAWARE)                    \
+	FUNCTION("cuGraphRemoveDependencies_v2", FLUSHES, LEAVES, SHOWS, UNAWARE)                 \
+	FUNCTION("cuGraphRetainUserObject", FLUSHES, LEAVES, SHOWS, UNAWARE)                      \
+	FUNCTION("cuGraphUpload", FLUSHES, RETURNS, SHOWS, SEES)                                  \
+	FUNCTION("cuGraphUpload_ptsz", FLUSHES, RETURNS, SHOWS, SEES)                             \
+	FUNCTION("cuGraphicsMapResources", FLUSHES, LEAVES, EXPOSES, UNAWARE)                     \
+	FUNCTION("cuGraphicsMapResources_ptsz", FLUSHES, LEAVES, EXPOSES, UNAWARE)                \
+	FUNCTION("cuGraphicsResourceGetMappedMipmappedArray", FLUSHES, LEAVES, EXPOSES, UNAWARE)  \
+	FUNCTION("cuGraphicsResourceGetMappedPointer", FLUSHES, LEAVES, EXPOSES, UNAWARE)         \
+	FUNCTION("cuGraphicsResourceGetMappedPointer_v2", FLUSHES, LEAVES, EXPOSES, UNAWARE)      \
+	FUNCTION("cuGraphicsResourceSetMapFlags", FLUSHES, LEAVES, EXPOSES, UNAWARE)              \
+	FUNCTION("cuGraphicsResourceSetMapFlags_v2", FLUSHES, LEAVES, EXPOSES, UNAWARE)           \
+	FUNCTION("cuGraphicsSubResourceGetMappedArray", FLUSHES, LEAVES, EXPOSES, UNAWARE)        \
+	FUNCTION("cuGraphicsUnmapResources", FLUSHES, LEAVES, EXPOSES, UNAWARE)                   \
+	FUNCTION("cuGraphicsUnmapResources_ptsz", FLUSHES, LEAVES, EXPOSES, UNAWARE)              \
+	FUNCTION("cuGraphicsUnregisterResource", FLUSHES, LEAVES, EXPOSES, UNAWARE)               \
+	FUNCTION("cuUserObjectCreate", FLUSHES, LEAVES, SHOWS, UNAWARE)                           \
+	FUNCTION("cuUserObjectRelease", FLUSHES, LEAVES, SHOWS, UNAWARE)                          \
+	FUNCTION("cuUserObjectRetain", FLUSHES, LEAVES, SHOWS, UNAWARE)
 
 #endif

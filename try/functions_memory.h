@@ -2,267 +2,267 @@
 #ifndef ROOFLINE_TRY_FUNCTIONS_MEMORY_H
 #define ROOFLINE_TRY_FUNCTIONS_MEMORY_H
 
-#define TRY_FUNCTIONS_MEMORY(FUNCTION)                                                \
-	FUNCTION("cuArray3DCreate", FLUSHES, RETURNS, GIVES)                          \
-	FUNCTION("cuArray3DCreate_v2", FLUSHES, RETURNS, GIVES)                       \
-	FUNCTION("cuArray3DGetDescriptor", ASKS, LEAVES, QUIET)                       \
-	FUNCTION("cuArray3DGetDescriptor_v2", ASKS, LEAVES, QUIET)                    \
-	FUNCTION("cuArrayCreate", FLUSHES, RETURNS, GIVES)                            \
-	FUNCTION("cuArrayCreate_v2", FLUSHES, RETURNS, GIVES)                         \
-	FUNCTION("cuArrayDestroy", FLUSHES, LEAVES, GIVES)                            \
-	FUNCTION("cuArrayGetDescriptor", ASKS, LEAVES, QUIET)                         \
-	FUNCTION("cuArrayGetDescriptor_v2", ASKS, LEAVES, QUIET)                      \
-	FUNCTION("cuArrayGetMemoryRequirements", ASKS, LEAVES, QUIET)                 \
-	FUNCTION("cuArrayGetPlane", ASKS, LEAVES, QUIET)                              \
-	FUNCTION("cuArrayGetSparseProperties", ASKS, LEAVES, QUIET)                   \
-	FUNCTION("cuDestroyExternalMemory", FLUSHES, LEAVES, SHOWS)                   \
-	FUNCTION("cuDestroyExternalSemaphore", FLUSHES, LEAVES, SHOWS)                \
-	FUNCTION("cuExternalMemoryGetMappedBuffer", FLUSHES, LEAVES, EXPOSES)         \
-	FUNCTION("cuExternalMemoryGetMappedMipmappedArray", FLUSHES, LEAVES, EXPOSES) \
-	FUNCTION("cuFlushGPUDirectRDMAWrites", FLUSHES, LEAVES, EXPOSES)              \
-	FUNCTION("cuImportExternalMemory", FLUSHES, LEAVES, EXPOSES)                  \
-	FUNCTION("cuImportExternalSemaphore", FLUSHES, LEAVES, EXPOSES)               \
-	FUNCTION("cuIpcCloseMemHandle", FLUSHES, LEAVES, EXPOSES)                     \
-	FUNCTION("cuIpcGetEventHandle", FLUSHES, LEAVES, EXPOSES)                     \
-	FUNCTION("cuIpcGetMemHandle", FLUSHES, ENDS, EXPOSES)                         \
-	FUNCTION("cuIpcOpenEventHandle", FLUSHES, LEAVES, EXPOSES)                    \
-	FUNCTION("cuIpcOpenMemHandle", FLUSHES, LEAVES, EXPOSES)                      \
-	FUNCTION("cuIpcOpenMemHandle_v2", FLUSHES, LEAVES, EXPOSES)                   \
-	FUNCTION("cuMemAddressFree", FLUSHES, LEAVES, SHOWS)                          \
-	FUNCTION("cuMemAddressReserve", FLUSHES, LEAVES, EXPOSES)                     \
-	FUNCTION("cuMemAdvise", FLUSHES, LEAVES, EXPOSES)                             \
-	FUNCTION("cuMemAdvise_v2", FLUSHES, LEAVES, EXPOSES)                          \
-	FUNCTION("cuMemAlloc", ASKS, RETURNS, TELLS)                                  \
-	FUNCTION("cuMemAllocAsync", FLUSHES, RETURNS, GIVES)                          \
-	FUNCTION("cuMemAllocAsync_ptsz", FLUSHES, RETURNS, GIVES)                     \
-	FUNCTION("cuMemAllocFromPoolAsync", FLUSHES, RETURNS, GIVES)                  \
-	FUNCTION("cuMemAllocFromPoolAsync_ptsz", FLUSHES, RETURNS, GIVES)             \
-	FUNCTION("cuMemAllocHost", FLUSHES, LEAVES, EXPOSES)                          \
-	FUNCTION("cuMemAllocHost_v2", FLUSHES, LEAVES, EXPOSES)                       \
-	FUNCTION("cuMemAllocManaged", FLUSHES, RETURNS, EXPOSES)                      \
-	FUNCTION("cuMemAllocPitch", ASKS, RETURNS, TELLS)                             \
-	FUNCTION("cuMemAllocPitch_v2", ASKS, RETURNS, TELLS)                          \
-	FUNCTION("cuMemAlloc_v2", HANDLED, LEAVES, TELLS)                             \
-	FUNCTION("cuMemBatchDecompressAsync", FLUSHES, LEAVES, SHOWS)                 \
-	FUNCTION("cuMemBatchDecompressAsync_ptsz", FLUSHES, LEAVES, SHOWS)            \
-	FUNCTION("cuMemCreate", FLUSHES, RETURNS, EXPOSES)                            \
-	FUNCTION("cuMemDiscardAndPrefetchBatchAsync", FLUSHES, LEAVES, EXPOSES)       \
-	FUNCTION("cuMemDiscardAndPrefetchBatchAsync_ptsz", FLUSHES, LEAVES, EXPOSES)  \
-	FUNCTION("cuMemDiscardBatchAsync", FLUSHES, LEAVES, SHOWS)                    \
-	FUNCTION("cuMemDiscardBatchAsync_ptsz", FLUSHES, LEAVES, SHOWS)               \
-	FUNCTION("cuMemExportToShareableHandle", FLUSHES, LEAVES, EXPOSES)            \
-	FUNCTION("cuMemFree", FLUSHES, LEAVES, TELLS)                                 \
-	FUNCTION("cuMemFreeAsync", HANDLED, LEAVES, GIVES)                            \
-	FUNCTION("cuMemFreeAsync_ptsz", HANDLED, LEAVES, GIVES)                       \
-	FUNCTION("cuMemFreeHost", FLUSHES, LEAVES, SHOWS)                             \
-	FUNCTION("cuMemFree_v2", HANDLED, LEAVES, TELLS)                              \
-	FUNCTION("cuMemGetAccess", ASKS, LEAVES, QUIET)                               \
-	FUNCTION("cuMemGetAddressRange", ASKS, LEAVES, QUIET)                         \
-	FUNCTION("cuMemGetAddressRange_v2", HANDLED, LEAVES, QUIET)                   \
-	FUNCTION("cuMemGetAllocationGranularity", ASKS, LEAVES, QUIET)                \
-	FUNCTION("cuMemGetAllocationPropertiesFromHandle", ASKS, LEAVES, QUIET)       \
-	FUNCTION("cuMemGetDefaultMemPool", FLUSHES, LEAVES, EXPOSES)                  \
-	FUNCTION("cuMemGetHandleForAddressRange", FLUSHES, ENDS, EXPOSES)             \
-	FUNCTION("cuMemGetInfo", ASKS, RETURNS, TELLS)                                \
-	FUNCTION("cuMemGetInfo_v2", ASKS, RETURNS, TELLS)                             \
-	FUNCTION("cuMemGetMemPool", FLUSHES, LEAVES, EXPOSES)                         \
-	FUNCTION("cuMemHostAlloc", FLUSHES, LEAVES, EXPOSES)                          \
-	FUNCTION("cuMemHostGetDevicePointer", ASKS, LEAVES, QUIET)                    \
-	FUNCTION("cuMemHostGetDevicePointer_v2", ASKS, LEAVES, QUIET)                 \
-	FUNCTION("cuMemHostGetFlags", ASKS, LEAVES, QUIET)                            \
-	FUNCTION("cuMemHostRegister", FLUSHES, LEAVES, EXPOSES)                       \
-	FUNCTION("cuMemHostRegister_v2", HANDLED, LEAVES, EXPOSES)                    \
-	FUNCTION("cuMemHostUnregister", HANDLED, LEAVES, SHOWS)                       \
-	FUNCTION("cuMemImportFromShareableHandle", FLUSHES, LEAVES, EXPOSES)          \
-	FUNCTION("cuMemMap", FLUSHES, LEAVES, EXPOSES)                                \
-	FUNCTION("cuMemMapArrayAsync", FLUSHES, LEAVES, SHOWS)                        \
-	FUNCTION("cuMemMapArrayAsync_ptsz", FLUSHES, LEAVES, SHOWS)                   \
-	FUNCTION("cuMemPoolCreate", FLUSHES, LEAVES, EXPOSES)                         \
-	FUNCTION("cuMemPoolDestroy", FLUSHES, LEAVES, SHOWS)                          \
-	FUNCTION("cuMemPoolExportPointer", FLUSHES, LEAVES, EXPOSES)                  \
-	FUNCTION("cuMemPoolExportToShareableHandle", FLUSHES, LEAVES, EXPOSES)        \
-	FUNCTION("cuMemPoolGetAccess", ASKS, LEAVES, QUIET)                           \
-	FUNCTION("cuMemPoolGetAttribute", FLUSHES, LEAVES, SHOWS)                     \
-	FUNCTION("cuMemPoolImportFromShareableHandle", FLUSHES, LEAVES, EXPOSES)      \
-	FUNCTION("cuMemPoolImportPointer", FLUSHES, LEAVES, EXPOSES)                  \
-	FUNCTION("cuMemPoolSetAccess", FLUSHES, LEAVES, EXPOSES)                      \
-	FUNCTION("cuMemPoolSetAttribute", FLUSHES, LEAVES, SHOWS)                     \
-	FUNCTION("cuMemPoolTrimTo", FLUSHES, LEAVES, SHOWS)                           \
-	FUNCTION("cuMemPrefetchAsync", FLUSHES, LEAVES, EXPOSES)                      \
-	FUNCTION("cuMemPrefetchAsync_ptsz", FLUSHES, LEAVES, EXPOSES)                 \
-	FUNCTION("cuMemPrefetchAsync_v2", FLUSHES, LEAVES, EXPOSES)                   \
-	FUNCTION("cuMemPrefetchAsync_v2_ptsz", FLUSHES, LEAVES, EXPOSES)              \
-	FUNCTION("cuMemPrefetchBatchAsync", FLUSHES, LEAVES, EXPOSES)                 \
-	FUNCTION("cuMemPrefetchBatchAsync_ptsz", FLUSHES, LEAVES, EXPOSES)            \
-	FUNCTION("cuMemRangeGetAttribute", FLUSHES, LEAVES, SHOWS)                    \
-	FUNCTION("cuMemRangeGetAttributes", FLUSHES, LEAVES, SHOWS)                   \
-	FUNCTION("cuMemRelease", FLUSHES, LEAVES, SHOWS)                              \
-	FUNCTION("cuMemRetainAllocationHandle", FLUSHES, LEAVES, EXPOSES)             \
-	FUNCTION("cuMemSetAccess", FLUSHES, LEAVES, EXPOSES)                          \
-	FUNCTION("cuMemSetMemPool", FLUSHES, LEAVES, EXPOSES)                         \
-	FUNCTION("cuMemUnmap", FLUSHES, LEAVES, SHOWS)                                \
-	FUNCTION("cuMemcpy", HANDLED, LEAVES, GIVES)                                  \
-	FUNCTION("cuMemcpy2D", FLUSHES, LEAVES, GIVES)                                \
-	FUNCTION("cuMemcpy2DAsync", FLUSHES, LEAVES, GIVES)                           \
-	FUNCTION("cuMemcpy2DAsync_v2", FLUSHES, LEAVES, GIVES)                        \
-	FUNCTION("cuMemcpy2DAsync_v2_ptsz", FLUSHES, LEAVES, GIVES)                   \
-	FUNCTION("cuMemcpy2DUnaligned", FLUSHES, LEAVES, GIVES)                       \
-	FUNCTION("cuMemcpy2DUnaligned_v2", FLUSHES, LEAVES, GIVES)                    \
-	FUNCTION("cuMemcpy2DUnaligned_v2_ptds", FLUSHES, LEAVES, GIVES)               \
-	FUNCTION("cuMemcpy2D_v2", FLUSHES, LEAVES, GIVES)                             \
-	FUNCTION("cuMemcpy2D_v2_ptds", FLUSHES, LEAVES, GIVES)                        \
-	FUNCTION("cuMemcpy3D", FLUSHES, LEAVES, GIVES)                                \
-	FUNCTION("cuMemcpy3DAsync", FLUSHES, LEAVES, GIVES)                           \
-	FUNCTION("cuMemcpy3DAsync_v2", FLUSHES, LEAVES, GIVES)                        \
-	FUNCTION("cuMemcpy3DAsync_v2_ptsz", FLUSHES, LEAVES, GIVES)                   \
-	FUNCTION("cuMemcpy3DBatchAsync", FLUSHES, LEAVES, SHOWS)                      \
-	FUNCTION("cuMemcpy3DBatchAsync_ptsz", FLUSHES, LEAVES, SHOWS)                 \
-	FUNCTION("cuMemcpy3DBatchAsync_v2", FLUSHES, LEAVES, SHOWS)                   \
-	FUNCTION("cuMemcpy3DBatchAsync_v2_ptsz", FLUSHES, LEAVES, SHOWS)              \
-	FUNCTION("cuMemcpy3DPeer", FLUSHES, LEAVES, EXPOSES)                          \
-	FUNCTION("cuMemcpy3DPeerAsync", FLUSHES, LEAVES, EXPOSES)                     \
-	FUNCTION("cuMemcpy3DPeerAsync_ptsz", FLUSHES, LEAVES, EXPOSES)                \
-	FUNCTION("cuMemcpy3DPeer_ptds", FLUSHES, LEAVES, EXPOSES)                     \
-	FUNCTION("cuMemcpy3D_v2", FLUSHES, LEAVES, GIVES)                             \
-	FUNCTION("cuMemcpy3D_v2_ptds", FLUSHES, LEAVES, GIVES)                        \
-	FUNCTION("cuMemcpyAsync", HANDLED, LEAVES, GIVES)                             \
-	FUNCTION("cuMemcpyAsync_ptsz", HANDLED, LEAVES, GIVES)                        \
-	FUNCTION("cuMemcpyAtoA", FLUSHES, LEAVES, GIVES)                              \
-	FUNCTION("cuMemcpyAtoA_v2", FLUSHES, LEAVES, GIVES)                           \
-	FUNCTION("cuMemcpyAtoA_v2_ptds", FLUSHES, LEAVES, GIVES)                      \
-	FUNCTION("cuMemcpyAtoD", FLUSHES, LEAVES, GIVES)                              \
-	FUNCTION("cuMemcpyAtoD_v2", FLUSHES, LEAVES, GIVES)                           \
-	FUNCTION("cuMemcpyAtoD_v2_ptds", FLUSHES, LEAVES, GIVES)                      \
-	FUNCTION("cuMemcpyAtoH", FLUSHES, LEAVES, TELLS)                              \
-	FUNCTION("cuMemcpyAtoHAsync", FLUSHES, LEAVES, GIVES)                         \
-	FUNCTION("cuMemcpyAtoHAsync_v2", FLUSHES, LEAVES, GIVES)                      \
-	FUNCTION("cuMemcpyAtoHAsync_v2_ptsz", FLUSHES, LEAVES, GIVES)                 \
-	FUNCTION("cuMemcpyAtoH_v2", FLUSHES, LEAVES, TELLS)                           \
-	FUNCTION("cuMemcpyAtoH_v2_ptds", FLUSHES, LEAVES, TELLS)                      \
-	FUNCTION("cuMemcpyBatchAsync", FLUSHES, LEAVES, SHOWS)                        \
-	FUNCTION("cuMemcpyBatchAsync_ptsz", FLUSHES, LEAVES, SHOWS)                   \
-	FUNCTION("cuMemcpyBatchAsync_v2", FLUSHES, LEAVES, SHOWS)                     \
-	FUNCTION("cuMemcpyBatchAsync_v2_ptsz", FLUSHES, LEAVES, SHOWS)                \
-	FUNCTION("cuMemcpyDtoA", FLUSHES, LEAVES, GIVES)                              \
-	FUNCTION("cuMemcpyDtoA_v2", FLUSHES, LEAVES, GIVES)                           \
-	FUNCTION("cuMemcpyDtoA_v2_ptds", FLUSHES, LEAVES, GIVES)                      \
-	FUNCTION("cuMemcpyDtoD", FLUSHES, LEAVES, LEGACY)                             \
-	FUNCTION("cuMemcpyDtoDAsync", FLUSHES, LEAVES, SHOWS)                         \
-	FUNCTION("cuMemcpyDtoDAsync_v2", HANDLED, LEAVES, QUIET)                      \
-	FUNCTION("cuMemcpyDtoDAsync_v2_ptsz", HANDLED, LEAVES, QUIET)                 \
-	FUNCTION("cuMemcpyDtoD_v2", FLUSHES, LEAVES, LEGACY)                          \
-	FUNCTION("cuMemcpyDtoD_v2_ptds", FLUSHES, LEAVES, GIVES)                      \
-	FUNCTION("cuMemcpyDtoH", FLUSHES, LEAVES, TELLS)                              \
-	FUNCTION("cuMemcpyDtoHAsync", FLUSHES, LEAVES, GIVES)                         \
-	FUNCTION("cuMemcpyDtoHAsync_v2", HANDLED, LEAVES, GIVES)                      \
-	FUNCTION("cuMemcpyDtoHAsync_v2_ptsz", HANDLED, LEAVES, GIVES)                 \
-	FUNCTION("cuMemcpyDtoH_v2", HANDLED, LEAVES, TELLS)                           \
-	FUNCTION("cuMemcpyDtoH_v2_ptds", HANDLED, LEAVES, TELLS)                      \
-	FUNCTION("cuMemcpyHtoA", FLUSHES, LEAVES, GIVES)                              \
-	FUNCTION("cuMemcpyHtoAAsync", FLUSHES, LEAVES, GIVES)                         \
-	FUNCTION("cuMemcpyHtoAAsync_v2", FLUSHES, LEAVES, GIVES)                      \
-	FUNCTION("cuMemcpyHtoAAsync_v2_ptsz", FLUSHES, LEAVES, GIVES)                 \
-	FUNCTION("cuMemcpyHtoA_v2", FLUSHES, LEAVES, GIVES)                           \
-	FUNCTION("cuMemcpyHtoA_v2_ptds", FLUSHES, LEAVES, GIVES)                      \
-	FUNCTION("cuMemcpyHtoD", FLUSHES, LEAVES, LEGACY)                             \
-	FUNCTION("cuMemcpyHtoDAsync", FLUSHES, LEAVES, GIVES)                         \
-	FUNCTION("cuMemcpyHtoDAsync_v2", HANDLED, LEAVES, GIVES)                      \
-	FUNCTION("cuMemcpyHtoDAsync_v2_ptsz", HANDLED, LEAVES, GIVES)                 \
-	FUNCTION("cuMemcpyHtoD_v2", HANDLED, LEAVES, LEGACY)                          \
-	FUNCTION("cuMemcpyHtoD_v2_ptds", HANDLED, LEAVES, GIVES)                      \
-	FUNCTION("cuMemcpyPeer", FLUSHES, LEAVES, EXPOSES)                            \
-	FUNCTION("cuMemcpyPeerAsync", FLUSHES, LEAVES, EXPOSES)                       \
-	FUNCTION("cuMemcpyPeerAsync_ptsz", FLUSHES, LEAVES, EXPOSES)                  \
-	FUNCTION("cuMemcpyPeer_ptds", FLUSHES, LEAVES, EXPOSES)                       \
-	FUNCTION("cuMemcpy_ptds", HANDLED, LEAVES, GIVES)                             \
-	FUNCTION("cuMemsetD16", FLUSHES, LEAVES, LEGACY)                              \
-	FUNCTION("cuMemsetD16Async", HANDLED, LEAVES, QUIET)                          \
-	FUNCTION("cuMemsetD16Async_ptsz", HANDLED, LEAVES, QUIET)                     \
-	FUNCTION("cuMemsetD16_v2", FLUSHES, LEAVES, LEGACY)                           \
-	FUNCTION("cuMemsetD16_v2_ptds", FLUSHES, LEAVES, GIVES)                       \
-	FUNCTION("cuMemsetD2D16", FLUSHES, LEAVES, GIVES)                             \
-	FUNCTION("cuMemsetD2D16Async", FLUSHES, LEAVES, GIVES)                        \
-	FUNCTION("cuMemsetD2D16Async_ptsz", FLUSHES, LEAVES, GIVES)                   \
-	FUNCTION("cuMemsetD2D16_v2", FLUSHES, LEAVES, GIVES)                          \
-	FUNCTION("cuMemsetD2D16_v2_ptds", FLUSHES, LEAVES, GIVES)                     \
-	FUNCTION("cuMemsetD2D32", FLUSHES, LEAVES, GIVES)                             \
-	FUNCTION("cuMemsetD2D32Async", FLUSHES, LEAVES, GIVES)                        \
-	FUNCTION("cuMemsetD2D32Async_ptsz", FLUSHES, LEAVES, GIVES)                   \
-	FUNCTION("cuMemsetD2D32_v2", FLUSHES, LEAVES, GIVES)                          \
-	FUNCTION("cuMemsetD2D32_v2_ptds", FLUSHES, LEAVES, GIVES)                     \
-	FUNCTION("cuMemsetD2D8", FLUSHES, LEAVES, GIVES)                              \
-	FUNCTION("cuMemsetD2D8Async", FLUSHES, LEAVES, GIVES)                         \
-	FUNCTION("cuMemsetD2D8Async_ptsz", FLUSHES, LEAVES, GIVES)                    \
-	FUNCTION("cuMemsetD2D8_v2", FLUSHES, LEAVES, GIVES)                           \
-	FUNCTION("cuMemsetD2D8_v2_ptds", FLUSHES, LEAVES, GIVES)                      \
-	FUNCTION("cuMemsetD32", FLUSHES, LEAVES, LEGACY)                              \
-	FUNCTION("cuMemsetD32Async", HANDLED, LEAVES, QUIET)                          \
-	FUNCTION("cuMemsetD32Async_ptsz", HANDLED, LEAVES, QUIET)                     \
-	FUNCTION("cuMemsetD32_v2", FLUSHES, LEAVES, LEGACY)                           \
-	FUNCTION("cuMemsetD32_v2_ptds", FLUSHES, LEAVES, GIVES)                       \
-	FUNCTION("cuMemsetD8", FLUSHES, LEAVES, LEGACY)                               \
-	FUNCTION("cuMemsetD8Async", HANDLED, LEAVES, QUIET)                           \
-	FUNCTION("cuMemsetD8Async_ptsz", HANDLED, LEAVES, QUIET)                      \
-	FUNCTION("cuMemsetD8_v2", FLUSHES, LEAVES, LEGACY)                            \
-	FUNCTION("cuMemsetD8_v2_ptds", FLUSHES, LEAVES, GIVES)                        \
-	FUNCTION("cuMipmappedArrayCreate", FLUSHES, RETURNS, GIVES)                   \
-	FUNCTION("cuMipmappedArrayDestroy", FLUSHES, LEAVES, GIVES)                   \
-	FUNCTION("cuMipmappedArrayGetLevel", ASKS, LEAVES, QUIET)                     \
-	FUNCTION("cuMipmappedArrayGetMemoryRequirements", ASKS, LEAVES, QUIET)        \
-	FUNCTION("cuMipmappedArrayGetSparseProperties", ASKS, LEAVES, QUIET)          \
-	FUNCTION("cuMulticastAddDevice", FLUSHES, LEAVES, EXPOSES)                    \
-	FUNCTION("cuMulticastBindAddr", FLUSHES, LEAVES, EXPOSES)                     \
-	FUNCTION("cuMulticastBindMem", FLUSHES, LEAVES, EXPOSES)                      \
-	FUNCTION("cuMulticastCreate", FLUSHES, RETURNS, EXPOSES)                      \
-	FUNCTION("cuMulticastGetGranularity", ASKS, LEAVES, QUIET)                    \
-	FUNCTION("cuMulticastUnbind", FLUSHES, LEAVES, EXPOSES)                       \
-	FUNCTION("cuPointerGetAttribute", HANDLED, LEAVES, TELLS)                     \
-	FUNCTION("cuPointerGetAttributes", HANDLED, LEAVES, TELLS)                    \
-	FUNCTION("cuPointerSetAttribute", FLUSHES, ENDS, EXPOSES)                     \
-	FUNCTION("cuSurfObjectCreate", FLUSHES, LEAVES, GIVES)                        \
-	FUNCTION("cuSurfObjectDestroy", FLUSHES, LEAVES, GIVES)                       \
-	FUNCTION("cuSurfObjectGetResourceDesc", FLUSHES, LEAVES, SHOWS)               \
-	FUNCTION("cuSurfRefGetArray", FLUSHES, LEAVES, SHOWS)                         \
-	FUNCTION("cuSurfRefSetArray", FLUSHES, LEAVES, SHOWS)                         \
-	FUNCTION("cuTensorMapEncodeIm2col", ASKS, LEAVES, QUIET)                      \
-	FUNCTION("cuTensorMapEncodeIm2colWide", ASKS, LEAVES, QUIET)                  \
-	FUNCTION("cuTensorMapEncodeTiled", ASKS, LEAVES, QUIET)                       \
-	FUNCTION("cuTensorMapReplaceAddress", FLUSHES, LEAVES, SHOWS)                 \
-	FUNCTION("cuTexObjectCreate", FLUSHES, LEAVES, GIVES)                         \
-	FUNCTION("cuTexObjectDestroy", FLUSHES, LEAVES, GIVES)                        \
-	FUNCTION("cuTexObjectGetResourceDesc", FLUSHES, LEAVES, SHOWS)                \
-	FUNCTION("cuTexObjectGetResourceViewDesc", FLUSHES, LEAVES, SHOWS)            \
-	FUNCTION("cuTexObjectGetTextureDesc", FLUSHES, LEAVES, SHOWS)                 \
-	FUNCTION("cuTexRefCreate", FLUSHES, LEAVES, SHOWS)                            \
-	FUNCTION("cuTexRefDestroy", FLUSHES, LEAVES, SHOWS)                           \
-	FUNCTION("cuTexRefGetAddress", FLUSHES, LEAVES, SHOWS)                        \
-	FUNCTION("cuTexRefGetAddressMode", FLUSHES, LEAVES, SHOWS)                    \
-	FUNCTION("cuTexRefGetAddress_v2", FLUSHES, LEAVES, SHOWS)                     \
-	FUNCTION("cuTexRefGetArray", FLUSHES, LEAVES, SHOWS)                          \
-	FUNCTION("cuTexRefGetBorderColor", FLUSHES, LEAVES, SHOWS)                    \
-	FUNCTION("cuTexRefGetFilterMode", FLUSHES, LEAVES, SHOWS)                     \
-	FUNCTION("cuTexRefGetFlags", FLUSHES, LEAVES, SHOWS)                          \
-	FUNCTION("cuTexRefGetFormat", FLUSHES, LEAVES, SHOWS)                         \
-	FUNCTION("cuTexRefGetMaxAnisotropy", FLUSHES, LEAVES, SHOWS)                  \
-	FUNCTION("cuTexRefGetMipmapFilterMode", FLUSHES, LEAVES, SHOWS)               \
-	FUNCTION("cuTexRefGetMipmapLevelBias", FLUSHES, LEAVES, SHOWS)                \
-	FUNCTION("cuTexRefGetMipmapLevelClamp", FLUSHES, LEAVES, SHOWS)               \
-	FUNCTION("cuTexRefGetMipmappedArray", FLUSHES, LEAVES, SHOWS)                 \
-	FUNCTION("cuTexRefSetAddress", FORGETS, LEAVES, SHOWS)                        \
-	FUNCTION("cuTexRefSetAddress2D", FLUSHES, LEAVES, SHOWS)                      \
-	FUNCTION("cuTexRefSetAddress2D_v2", FLUSHES, LEAVES, SHOWS)                   \
-	FUNCTION("cuTexRefSetAddress2D_v3", FLUSHES, LEAVES, SHOWS)                   \
-	FUNCTION("cuTexRefSetAddressMode", FLUSHES, LEAVES, SHOWS)                    \
-	FUNCTION("cuTexRefSetAddress_v2", FLUSHES, LEAVES, SHOWS)                     \
-	FUNCTION("cuTexRefSetArray", FLUSHES, LEAVES, SHOWS)                          \
-	FUNCTION("cuTexRefSetBorderColor", FLUSHES, LEAVES, SHOWS)                    \
-	FUNCTION("cuTexRefSetFilterMode", FLUSHES, LEAVES, SHOWS)                     \
-	FUNCTION("cuTexRefSetFlags", FLUSHES, LEAVES, SHOWS)                          \
-	FUNCTION("cuTexRefSetFormat", FLUSHES, LEAVES, SHOWS)                         \
-	FUNCTION("cuTexRefSetMaxAnisotropy", FLUSHES, LEAVES, SHOWS)                  \
-	FUNCTION("cuTexRefSetMipmapFilterMode", FLUSHES, LEAVES, SHOWS)               \
-	FUNCTION("cuTexRefSetMipmapLevelBias", FLUSHES, LEAVES, SHOWS)                \
-	FUNCTION("cuTexRefSetMipmapLevelClamp", FLUSHES, LEAVES, SHOWS)               \
-	FUNCTION("cuTexRefSetMipmappedArray", FLUSHES, LEAVES, SHOWS)
+#define TRY_FUNCTIONS_MEMORY(FUNCTION)                                                         \
+	FUNCTION("cuArray3DCreate", FLUSHES, RETURNS, GIVES, UNAWARE)                          \
+	FUNCTION("cuArray3DCreate_v2", FLUSHES, RETURNS, GIVES, UNAWARE)                       \
+	FUNCTION("cuArray3DGetDescriptor", ASKS, LEAVES, QUIET, UNAWARE)                       \
+	FUNCTION("cuArray3DGetDescriptor_v2", ASKS, LEAVES, QUIET, UNAWARE)                    \
+	FUNCTION("cuArrayCreate", FLUSHES, RETURNS, GIVES, UNAWARE)                            \
+	FUNCTION("cuArrayCreate_v2", FLUSHES, RETURNS, GIVES, UNAWARE)                         \
+	FUNCTION("cuArrayDestroy", FLUSHES, LEAVES, GIVES, UNAWARE)                            \
+	FUNCTION("cuArrayGetDescriptor", ASKS, LEAVES, QUIET, UNAWARE)                         \
+	FUNCTION("cuArrayGetDescriptor_v2", ASKS, LEAVES, QUIET, UNAWARE)                      \
+	FUNCTION("cuArrayGetMemoryRequirements", ASKS, LEAVES, QUIET, UNAWARE)                 \
+	FUNCTION("cuArrayGetPlane", ASKS, LEAVES, QUIET, UNAWARE)                              \
+	FUNCTION("cuArrayGetSparseProperties", ASKS, LEAVES, QUIET, UNAWARE)                   \
+	FUNCTION("cuDestroyExternalMemory", FLUSHES, LEAVES, SHOWS, UNAWARE)                   \
+	FUNCTION("cuDestroyExternalSemaphore", FLUSHES, LEAVES, SHOWS, UNAWARE)                \
+	FUNCTION("cuExternalMemoryGetMappedBuffer", FLUSHES, LEAVES, EXPOSES, UNAWARE)         \
+	FUNCTION("cuExternalMemoryGetMappedMipmappedArray", FLUSHES, LEAVES, EXPOSES, UNAWARE) \
+	FUNCTION("cuFlushGPUDirectRDMAWrites", FLUSHES, LEAVES, EXPOSES, UNAWARE)              \
+	FUNCTION("cuImportExternalMemory", FLUSHES, LEAVES, EXPOSES, SEES)                     \
+	FUNCTION("cuImportExternalSemaphore", FLUSHES, LEAVES, EXPOSES, UNAWARE)               \
+	FUNCTION("cuIpcCloseMemHandle", FLUSHES, LEAVES, EXPOSES, UNAWARE)                     \
+	FUNCTION("cuIpcGetEventHandle", FLUSHES, LEAVES, EXPOSES, UNAWARE)                     \
+	FUNCTION("cuIpcGetMemHandle", FLUSHES, ENDS, EXPOSES, SEES)                            \
+	FUNCTION("cuIpcOpenEventHandle", FLUSHES, LEAVES, EXPOSES, UNAWARE)                    \
+	FUNCTION("cuIpcOpenMemHandle", FLUSHES, LEAVES, EXPOSES, UNAWARE)                      \
+	FUNCTION("cuIpcOpenMemHandle_v2", FLUSHES, LEAVES, EXPOSES, UNAWARE)                   \
+	FUNCTION("cuMemAddressFree", FLUSHES, LEAVES, SHOWS, UNAWARE)                          \
+	FUNCTION("cuMemAddressReserve", FLUSHES, LEAVES, EXPOSES, UNAWARE)                     \
+	FUNCTION("cuMemAdvise", FLUSHES, LEAVES, EXPOSES, TAKES)                               \
+	FUNCTION("cuMemAdvise_v2", FLUSHES, LEAVES, EXPOSES, TAKES)                            \
+	FUNCTION("cuMemAlloc", ASKS, RETURNS, TELLS, UNAWARE)                                  \
+	FUNCTION("cuMemAllocAsync", FLUSHES, RETURNS, GIVES, UNAWARE)                          \
+	FUNCTION("cuMemAllocAsync_ptsz", FLUSHES, RETURNS, GIVES, UNAWARE)                     \
+	FUNCTION("cuMemAllocFromPoolAsync", FLUSHES, RETURNS, GIVES, UNAWARE)                  \
+	FUNCTION("cuMemAllocFromPoolAsync_ptsz", FLUSHES, RETURNS, GIVES, UNAWARE)             \
+	FUNCTION("cuMemAllocHost", FLUSHES, LEAVES, EXPOSES, UNAWARE)                          \
+	FUNCTION("cuMemAllocHost_v2", FLUSHES, LEAVES, EXPOSES, UNAWARE)                       \
+	FUNCTION("cuMemAllocManaged", FLUSHES, RETURNS, EXPOSES, UNAWARE)                      \
+	FUNCTION("cuMemAllocPitch", ASKS, RETURNS, TELLS, UNAWARE)                             \
+	FUNCTION("cuMemAllocPitch_v2", ASKS, RETURNS, TELLS, UNAWARE)                          \
+	FUNCTION("cuMemAlloc_v2", HANDLED, LEAVES, TELLS, UNAWARE)                             \
+	FUNCTION("cuMemBatchDecompressAsync", FLUSHES, LEAVES, SHOWS, UNAWARE)                 \
+	FUNCTION("cuMemBatchDecompressAsync_ptsz", FLUSHES, LEAVES, SHOWS, UNAWARE)            \
+	FUNCTION("cuMemCreate", FLUSHES, RETURNS, EXPOSES, UNAWARE)                            \
+	FUNCTION("cuMemDiscardAndPrefetchBatchAsync", FLUSHES, LEAVES, EXPOSES, TAKES)         \
+	FUNCTION("cuMemDiscardAndPrefetchBatchAsync_ptsz", FLUSHES, LEAVES, EXPOSES, TAKES)    \
+	FUNCTION("cuMemDiscardBatchAsync", FLUSHES, LEAVES, SHOWS, TAKES)                      \
+	FUNCTION("cuMemDiscardBatchAsync_ptsz", FLUSHES, LEAVES, SHOWS, TAKES)                 \
+	FUNCTION("cuMemExportToShareableHandle", FLUSHES, LEAVES, EXPOSES, UNAWARE)            \
+	FUNCTION("cuMemFree", FLUSHES, LEAVES, TELLS, UNAWARE)                                 \
+	FUNCTION("cuMemFreeAsync", HANDLED, LEAVES, GIVES, UNAWARE)                            \
+	FUNCTION("cuMemFreeAsync_ptsz", HANDLED, LEAVES, GIVES, UNAWARE)                       \
+	FUNCTION("cuMemFreeHost", FLUSHES, LEAVES, SHOWS, SEES)                                \
+	FUNCTION("cuMemFree_v2", HANDLED, LEAVES, TELLS, UNAWARE)                              \
+	FUNCTION("cuMemGetAccess", ASKS, LEAVES, QUIET, UNAWARE)                               \
+	FUNCTION("cuMemGetAddressRange", ASKS, LEAVES, QUIET, SEES)                            \
+	FUNCTION("cuMemGetAddressRange_v2", HANDLED, LEAVES, QUIET, UNAWARE)                   \
+	FUNCTION("cuMemGetAllocationGranularity", ASKS, LEAVES, QUIET, UNAWARE)                \
+	FUNCTION("cuMemGetAllocationPropertiesFromHandle", ASKS, LEAVES, QUIET, UNAWARE)       \
+	FUNCTION("cuMemGetDefaultMemPool", FLUSHES, LEAVES, EXPOSES, UNAWARE)                  \
+	FUNCTION("cuMemGetHandleForAddressRange", FLUSHES, ENDS, EXPOSES, SEES)                \
+	FUNCTION("cuMemGetInfo", ASKS, RETURNS, TELLS, SEES)                                   \
+	FUNCTION("cuMemGetInfo_v2", ASKS, RETURNS, TELLS, SEES)                                \
+	FUNCTION("cuMemGetMemPool", FLUSHES, LEAVES, EXPOSES, UNAWARE)                         \
+	FUNCTION("cuMemHostAlloc", FLUSHES, LEAVES, EXPOSES, UNAWARE)                          \
+	FUNCTION("cuMemHostGetDevicePointer", ASKS, LEAVES, QUIET, SEES)                       \
+	FUNCTION("cuMemHostGetDevicePointer_v2", ASKS, LEAVES, QUIET, SEES)                    \
+	FUNCTION("cuMemHostGetFlags", ASKS, LEAVES, QUIET, SEES)                               \
+	FUNCTION("cuMemHostRegister", FLUSHES, LEAVES, EXPOSES, TAKES)                         \
+	FUNCTION("cuMemHostRegister_v2", HANDLED, LEAVES, EXPOSES, UNAWARE)                    \
+	FUNCTION("cuMemHostUnregister", HANDLED, LEAVES, SHOWS, UNAWARE)                       \
+	FUNCTION("cuMemImportFromShareableHandle", FLUSHES, LEAVES, EXPOSES, UNAWARE)          \
+	FUNCTION("cuMemMap", FLUSHES, LEAVES, EXPOSES, UNAWARE)                                \
+	FUNCTION("cuMemMapArrayAsync", FLUSHES, LEAVES, SHOWS, UNAWARE)                        \
+	FUNCTION("cuMemMapArrayAsync_ptsz", FLUSHES, LEAVES, SHOWS, UNAWARE)                   \
+	FUNCTION("cuMemPoolCreate", FLUSHES, LEAVES, EXPOSES, UNAWARE)                         \
+	FUNCTION("cuMemPoolDestroy", FLUSHES, LEAVES, SHOWS, UNAWARE)                          \
+	FUNCTION("cuMemPoolExportPointer", FLUSHES, LEAVES, EXPOSES, UNAWARE)                  \
+	FUNCTION("cuMemPoolExportToShareableHandle", FLUSHES, LEAVES, EXPOSES, UNAWARE)        \
+	FUNCTION("cuMemPoolGetAccess", ASKS, LEAVES, QUIET, UNAWARE)                           \
+	FUNCTION("cuMemPoolGetAttribute", FLUSHES, LEAVES, SHOWS, UNAWARE)                     \
+	FUNCTION("cuMemPoolImportFromShareableHandle", FLUSHES, LEAVES, EXPOSES, UNAWARE)      \
+	FUNCTION("cuMemPoolImportPointer", FLUSHES, LEAVES, EXPOSES, UNAWARE)                  \
+	FUNCTION("cuMemPoolSetAccess", FLUSHES, LEAVES, EXPOSES, UNAWARE)                      \
+	FUNCTION("cuMemPoolSetAttribute", FLUSHES, LEAVES, SHOWS, UNAWARE)                     \
+	FUNCTION("cuMemPoolTrimTo", FLUSHES, LEAVES, SHOWS, UNAWARE)                           \
+	FUNCTION("cuMemPrefetchAsync", FLUSHES, LEAVES, EXPOSES, TAKES)                        \
+	FUNCTION("cuMemPrefetchAsync_ptsz", FLUSHES, LEAVES, EXPOSES, TAKES)                   \
+	FUNCTION("cuMemPrefetchAsync_v2", FLUSHES, LEAVES, EXPOSES, TAKES)                     \
+	FUNCTION("cuMemPrefetchAsync_v2_ptsz", FLUSHES, LEAVES, EXPOSES, TAKES)                \
+	FUNCTION("cuMemPrefetchBatchAsync", FLUSHES, LEAVES, EXPOSES, TAKES)                   \
+	FUNCTION("cuMemPrefetchBatchAsync_ptsz", FLUSHES, LEAVES, EXPOSES, TAKES)              \
+	FUNCTION("cuMemRangeGetAttribute", FLUSHES, LEAVES, SHOWS, SEES)                       \
+	FUNCTION("cuMemRangeGetAttributes", FLUSHES, LEAVES, SHOWS, SEES)                      \
+	FUNCTION("cuMemRelease", FLUSHES, LEAVES, SHOWS, UNAWARE)                              \
+	FUNCTION("cuMemRetainAllocationHandle", FLUSHES, LEAVES, EXPOSES, SEES)                \
+	FUNCTION("cuMemSetAccess", FLUSHES, LEAVES, EXPOSES, UNAWARE)                          \
+	FUNCTION("cuMemSetMemPool", FLUSHES, LEAVES, EXPOSES, UNAWARE)                         \
+	FUNCTION("cuMemUnmap", FLUSHES, LEAVES, SHOWS, UNAWARE)                                \
+	FUNCTION("cuMemcpy", HANDLED, LEAVES, GIVES, UNAWARE)                                  \
+	FUNCTION("cuMemcpy2D", FLUSHES, LEAVES, GIVES, TAKES)                                  \
+	FUNCTION("cuMemcpy2DAsync", FLUSHES, LEAVES, GIVES, TAKES)                             \
+	FUNCTION("cuMemcpy2DAsync_v2", FLUSHES, LEAVES, GIVES, TAKES)                          \
+	FUNCTION("cuMemcpy2DAsync_v2_ptsz", FLUSHES, LEAVES, GIVES, TAKES)                     \
+	FUNCTION("cuMemcpy2DUnaligned", FLUSHES, LEAVES, GIVES, TAKES)                         \
+	FUNCTION("cuMemcpy2DUnaligned_v2", FLUSHES, LEAVES, GIVES, TAKES)                      \
+	FUNCTION("cuMemcpy2DUnaligned_v2_ptds", FLUSHES, LEAVES, GIVES, TAKES)                 \
+	FUNCTION("cuMemcpy2D_v2", FLUSHES, LEAVES, GIVES, TAKES)                               \
+	FUNCTION("cuMemcpy2D_v2_ptds", FLUSHES, LEAVES, GIVES, TAKES)                          \
+	FUNCTION("cuMemcpy3D", FLUSHES, LEAVES, GIVES, TAKES)                                  \
+	FUNCTION("cuMemcpy3DAsync", FLUSHES, LEAVES, GIVES, TAKES)                             \
+	FUNCTION("cuMemcpy3DAsync_v2", FLUSHES, LEAVES, GIVES, TAKES)                          \
+	FUNCTION("cuMemcpy3DAsync_v2_ptsz", FLUSHES, LEAVES, GIVES, TAKES)                     \
+	FUNCTION("cuMemcpy3DBatchAsync", FLUSHES, LEAVES, SHOWS, TAKES)                        \
+	FUNCTION("cuMemcpy3DBatchAsync_ptsz", FLUSHES, LEAVES, SHOWS, TAKES)                   \
+	FUNCTION("cuMemcpy3DBatchAsync_v2", FLUSHES, LEAVES, SHOWS, TAKES)                     \
+	FUNCTION("cuMemcpy3DBatchAsync_v2_ptsz", FLUSHES, LEAVES, SHOWS, TAKES)                \
+	FUNCTION("cuMemcpy3DPeer", FLUSHES, LEAVES, EXPOSES, TAKES)                            \
+	FUNCTION("cuMemcpy3DPeerAsync", FLUSHES, LEAVES, EXPOSES, TAKES)                       \
+	FUNCTION("cuMemcpy3DPeerAsync_ptsz", FLUSHES, LEAVES, EXPOSES, TAKES)                  \
+	FUNCTION("cuMemcpy3DPeer_ptds", FLUSHES, LEAVES, EXPOSES, TAKES)                       \
+	FUNCTION("cuMemcpy3D_v2", FLUSHES, LEAVES, GIVES, TAKES)                               \
+	FUNCTION("cuMemcpy3D_v2_ptds", FLUSHES, LEAVES, GIVES, TAKES)                          \
+	FUNCTION("cuMemcpyAsync", HANDLED, LEAVES, GIVES, UNAWARE)                             \
+	FUNCTION("cuMemcpyAsync_ptsz", HANDLED, LEAVES, GIVES, UNAWARE)                        \
+	FUNCTION("cuMemcpyAtoA", FLUSHES, LEAVES, GIVES, UNAWARE)                              \
+	FUNCTION("cuMemcpyAtoA_v2", FLUSHES, LEAVES, GIVES, UNAWARE)                           \
+	FUNCTION("cuMemcpyAtoA_v2_ptds", FLUSHES, LEAVES, GIVES, UNAWARE)                      \
+	FUNCTION("cuMemcpyAtoD", FLUSHES, LEAVES, GIVES, UNAWARE)                              \
+	FUNCTION("cuMemcpyAtoD_v2", FLUSHES, LEAVES, GIVES, UNAWARE)                           \
+	FUNCTION("cuMemcpyAtoD_v2_ptds", FLUSHES, LEAVES, GIVES, UNAWARE)                      \
+	FUNCTION("cuMemcpyAtoH", FLUSHES, LEAVES, TELLS, TAKES)                                \
+	FUNCTION("cuMemcpyAtoHAsync", FLUSHES, LEAVES, GIVES, TAKES)                           \
+	FUNCTION("cuMemcpyAtoHAsync_v2", FLUSHES, LEAVES, GIVES, TAKES)                        \
+	FUNCTION("cuMemcpyAtoHAsync_v2_ptsz", FLUSHES, LEAVES, GIVES, TAKES)                   \
+	FUNCTION("cuMemcpyAtoH_v2", FLUSHES, LEAVES, TELLS, TAKES)                             \
+	FUNCTION("cuMemcpyAtoH_v2_ptds", FLUSHES, LEAVES, TELLS, TAKES)                        \
+	FUNCTION("cuMemcpyBatchAsync", FLUSHES, LEAVES, SHOWS, TAKES)                          \
+	FUNCTION("cuMemcpyBatchAsync_ptsz", FLUSHES, LEAVES, SHOWS, TAKES)                     \
+	FUNCTION("cuMemcpyBatchAsync_v2", FLUSHES, LEAVES, SHOWS, TAKES)                       \
+	FUNCTION("cuMemcpyBatchAsync_v2_ptsz", FLUSHES, LEAVES, SHOWS, TAKES)                  \
+	FUNCTION("cuMemcpyDtoA", FLUSHES, LEAVES, GIVES, UNAWARE)                              \
+	FUNCTION("cuMemcpyDtoA_v2", FLUSHES, LEAVES, GIVES, UNAWARE)                           \
+	FUNCTION("cuMemcpyDtoA_v2_ptds", FLUSHES, LEAVES, GIVES, UNAWARE)                      \
+	FUNCTION("cuMemcpyDtoD", FLUSHES, LEAVES, LEGACY, UNAWARE)                             \
+	FUNCTION("cuMemcpyDtoDAsync", FLUSHES, LEAVES, SHOWS, UNAWARE)                         \
+	FUNCTION("cuMemcpyDtoDAsync_v2", HANDLED, LEAVES, QUIET, UNAWARE)                      \
+	FUNCTION("cuMemcpyDtoDAsync_v2_ptsz", HANDLED, LEAVES, QUIET, UNAWARE)                 \
+	FUNCTION("cuMemcpyDtoD_v2", FLUSHES, LEAVES, LEGACY, UNAWARE)                          \
+	FUNCTION("cuMemcpyDtoD_v2_ptds", FLUSHES, LEAVES, GIVES, UNAWARE)                      \
+	FUNCTION("cuMemcpyDtoH", FLUSHES, LEAVES, TELLS, TAKES)                                \
+	FUNCTION("cuMemcpyDtoHAsync", FLUSHES, LEAVES, GIVES, TAKES)                           \
+	FUNCTION("cuMemcpyDtoHAsync_v2", HANDLED, LEAVES, GIVES, UNAWARE)                      \
+	FUNCTION("cuMemcpyDtoHAsync_v2_ptsz", HANDLED, LEAVES, GIVES, UNAWARE)                 \
+	FUNCTION("cuMemcpyDtoH_v2", HANDLED, LEAVES, TELLS, UNAWARE)                           \
+	FUNCTION("cuMemcpyDtoH_v2_ptds", HANDLED, LEAVES, TELLS, UNAWARE)                      \
+	FUNCTION("cuMemcpyHtoA", FLUSHES, LEAVES, GIVES, TAKES)                                \
+	FUNCTION("cuMemcpyHtoAAsync", FLUSHES, LEAVES, GIVES, TAKES)                           \
+	FUNCTION("cuMemcpyHtoAAsync_v2", FLUSHES, LEAVES, GIVES, TAKES)                        \
+	FUNCTION("cuMemcpyHtoAAsync_v2_ptsz", FLUSHES, LEAVES, GIVES, TAKES)                   \
+	FUNCTION("cuMemcpyHtoA_v2", FLUSHES, LEAVES, GIVES, TAKES)                             \
+	FUNCTION("cuMemcpyHtoA_v2_ptds", FLUSHES, LEAVES, GIVES, TAKES)                        \
+	FUNCTION("cuMemcpyHtoD", FLUSHES, LEAVES, LEGACY, TAKES)                               \
+	FUNCTION("cuMemcpyHtoDAsync", FLUSHES, LEAVES, GIVES, TAKES)                           \
+	FUNCTION("cuMemcpyHtoDAsync_v2", HANDLED, LEAVES, GIVES, UNAWARE)                      \
+	FUNCTION("cuMemcpyHtoDAsync_v2_ptsz", HANDLED, LEAVES, GIVES, UNAWARE)                 \
+	FUNCTION("cuMemcpyHtoD_v2", HANDLED, LEAVES, LEGACY, UNAWARE)                          \
+	FUNCTION("cuMemcpyHtoD_v2_ptds", HANDLED, LEAVES, GIVES, UNAWARE)                      \
+	FUNCTION("cuMemcpyPeer", FLUSHES, LEAVES, EXPOSES, TAKES)                              \
+	FUNCTION("cuMemcpyPeerAsync", FLUSHES, LEAVES, EXPOSES, TAKES)                         \
+	FUNCTION("cuMemcpyPeerAsync_ptsz", FLUSHES, LEAVES, EXPOSES, TAKES)                    \
+	FUNCTION("cuMemcpyPeer_ptds", FLUSHES, LEAVES, EXPOSES, TAKES)                         \
+	FUNCTION("cuMemcpy_ptds", HANDLED, LEAVES, GIVES, UNAWARE)                             \
+	FUNCTION("cuMemsetD16", FLUSHES, LEAVES, LEGACY, UNAWARE)                              \
+	FUNCTION("cuMemsetD16Async", HANDLED, LEAVES, QUIET, UNAWARE)                          \
+	FUNCTION("cuMemsetD16Async_ptsz", HANDLED, LEAVES, QUIET, UNAWARE)                     \
+	FUNCTION("cuMemsetD16_v2", FLUSHES, LEAVES, LEGACY, UNAWARE)                           \
+	FUNCTION("cuMemsetD16_v2_ptds", FLUSHES, LEAVES, GIVES, UNAWARE)                       \
+	FUNCTION("cuMemsetD2D16", FLUSHES, LEAVES, GIVES, UNAWARE)                             \
+	FUNCTION("cuMemsetD2D16Async", FLUSHES, LEAVES, GIVES, UNAWARE)                        \
+	FUNCTION("cuMemsetD2D16Async_ptsz", FLUSHES, LEAVES, GIVES, UNAWARE)                   \
+	FUNCTION("cuMemsetD2D16_v2", FLUSHES, LEAVES, GIVES, UNAWARE)                          \
+	FUNCTION("cuMemsetD2D16_v2_ptds", FLUSHES, LEAVES, GIVES, UNAWARE)                     \
+	FUNCTION("cuMemsetD2D32", FLUSHES, LEAVES, GIVES, UNAWARE)                             \
+	FUNCTION("cuMemsetD2D32Async", FLUSHES, LEAVES, GIVES, UNAWARE)                        \
+	FUNCTION("cuMemsetD2D32Async_ptsz", FLUSHES, LEAVES, GIVES, UNAWARE)                   \
+	FUNCTION("cuMemsetD2D32_v2", FLUSHES, LEAVES, GIVES, UNAWARE)                          \
+	FUNCTION("cuMemsetD2D32_v2_ptds", FLUSHES, LEAVES, GIVES, UNAWARE)                     \
+	FUNCTION("cuMemsetD2D8", FLUSHES, LEAVES, GIVES, UNAWARE)                              \
+	FUNCTION("cuMemsetD2D8Async", FLUSHES, LEAVES, GIVES, UNAWARE)                         \
+	FUNCTION("cuMemsetD2D8Async_ptsz", FLUSHES, LEAVES, GIVES, UNAWARE)                    \
+	FUNCTION("cuMemsetD2D8_v2", FLUSHES, LEAVES, GIVES, UNAWARE)                           \
+	FUNCTION("cuMemsetD2D8_v2_ptds", FLUSHES, LEAVES, GIVES, UNAWARE)                      \
+	FUNCTION("cuMemsetD32", FLUSHES, LEAVES, LEGACY, UNAWARE)                              \
+	FUNCTION("cuMemsetD32Async", HANDLED, LEAVES, QUIET, UNAWARE)                          \
+	FUNCTION("cuMemsetD32Async_ptsz", HANDLED, LEAVES, QUIET, UNAWARE)                     \
+	FUNCTION("cuMemsetD32_v2", FLUSHES, LEAVES, LEGACY, UNAWARE)                           \
+	FUNCTION("cuMemsetD32_v2_ptds", FLUSHES, LEAVES, GIVES, UNAWARE)                       \
+	FUNCTION("cuMemsetD8", FLUSHES, LEAVES, LEGACY, UNAWARE)                               \
+	FUNCTION("cuMemsetD8Async", HANDLED, LEAVES, QUIET, UNAWARE)                           \
+	FUNCTION("cuMemsetD8Async_ptsz", HANDLED, LEAVES, QUIET, UNAWARE)                      \
+	FUNCTION("cuMemsetD8_v2", FLUSHES, LEAVES, LEGACY, UNAWARE)                            \
+	FUNCTION("cuMemsetD8_v2_ptds", FLUSHES, LEAVES, GIVES, UNAWARE)                        \
+	FUNCTION("cuMipmappedArrayCreate", FLUSHES, RETURNS, GIVES, UNAWARE)                   \
+	FUNCTION("cuMipmappedArrayDestroy", FLUSHES, LEAVES, GIVES, UNAWARE)                   \
+	FUNCTION("cuMipmappedArrayGetLevel", ASKS, LEAVES, QUIET, UNAWARE)                     \
+	FUNCTION("cuMipmappedArrayGetMemoryRequirements", ASKS, LEAVES, QUIET, UNAWARE)        \
+	FUNCTION("cuMipmappedArrayGetSparseProperties", ASKS, LEAVES, QUIET, UNAWARE)          \
+	FUNCTION("cuMulticastAddDevice", FLUSHES, LEAVES, EXPOSES, UNAWARE)                    \
+	FUNCTION("cuMulticastBindAddr", FLUSHES, LEAVES, EXPOSES, UNAWARE)                     \
+	FUNCTION("cuMulticastBindMem", FLUSHES, LEAVES, EXPOSES, UNAWARE)                      \
+	FUNCTION("cuMulticastCreate", FLUSHES, RETURNS, EXPOSES, UNAWARE)                      \
+	FUNCTION("cuMulticastGetGranularity", ASKS, LEAVES, QUIET, UNAWARE)                    \
+	FUNCTION("cuMulticastUnbind", FLUSHES, LEAVES, EXPOSES, UNAWARE)                       \
+	FUNCTION("cuPointerGetAttribute", HANDLED, LEAVES, TELLS, UNAWARE)                     \
+	FUNCTION("cuPointerGetAttributes", HANDLED, LEAVES, TELLS, UNAWARE)                    \
+	FUNCTION("cuPointerSetAttribute", FLUSHES, ENDS, EXPOSES, SEES)                        \
+	FUNCTION("cuSurfObjectCreate", FLUSHES, LEAVES, GIVES, UNAWARE)                        \
+	FUNCTION("cuSurfObjectDestroy", FLUSHES, LEAVES, GIVES, UNAWARE)                       \
+	FUNCTION("cuSurfObjectGetResourceDesc", FLUSHES, LEAVES, SHOWS, UNAWARE)               \
+	FUNCTION("cuSurfRefGetArray", FLUSHES, LEAVES, SHOWS, UNAWARE)                         \
+	FUNCTION("cuSurfRefSetArray", FLUSHES, LEAVES, SHOWS, UNAWARE)                         \
+	FUNCTION("cuTensorMapEncodeIm2col", ASKS, LEAVES, QUIET, UNAWARE)                      \
+	FUNCTION("cuTensorMapEncodeIm2colWide", ASKS, LEAVES, QUIET, UNAWARE)                  \
+	FUNCTION("cuTensorMapEncodeTiled", ASKS, LEAVES, QUIET, UNAWARE)                       \
+	FUNCTION("cuTensorMapReplaceAddress", FLUSHES, LEAVES, SHOWS, UNAWARE)                 \
+	FUNCTION("cuTexObjectCreate", FLUSHES, LEAVES, GIVES, UNAWARE)                         \
+	FUNCTION("cuTexObjectDestroy", FLUSHES, LEAVES, GIVES, UNAWARE)                        \
+	FUNCTION("cuTexObjectGetResourceDesc", FLUSHES, LEAVES, SHOWS, UNAWARE)                \
+	FUNCTION("cuTexObjectGetResourceViewDesc", FLUSHES, LEAVES, SHOWS, UNAWARE)            \
+	FUNCTION("cuTexObjectGetTextureDesc", FLUSHES, LEAVES, SHOWS, UNAWARE)                 \
+	FUNCTION("cuTexRefCreate", FLUSHES, LEAVES, SHOWS, UNAWARE)                            \
+	FUNCTION("cuTexRefDestroy", FLUSHES, LEAVES, SHOWS, UNAWARE)                           \
+	FUNCTION("cuTexRefGetAddress", FLUSHES, LEAVES, SHOWS, UNAWARE)                        \
+	FUNCTION("cuTexRefGetAddressMode", FLUSHES, LEAVES, SHOWS, UNAWARE)                    \
+	FUNCTION("cuTexRefGetAddress_v2", FLUSHES, LEAVES, SHOWS, UNAWARE)                     \
+	FUNCTION("cuTexRefGetArray", FLUSHES, LEAVES, SHOWS, UNAWARE)                          \
+	FUNCTION("cuTexRefGetBorderColor", FLUSHES, LEAVES, SHOWS, UNAWARE)                    \
+	FUNCTION("cuTexRefGetFilterMode", FLUSHES, LEAVES, SHOWS, UNAWARE)                     \
+	FUNCTION("cuTexRefGetFlags", FLUSHES, LEAVES, SHOWS, UNAWARE)                          \
+	FUNCTION("cuTexRefGetFormat", FLUSHES, LEAVES, SHOWS, UNAWARE)                         \
+	FUNCTION("cuTexRefGetMaxAnisotropy", FLUSHES, LEAVES, SHOWS, UNAWARE)                  \
+	FUNCTION("cuTexRefGetMipmapFilterMode", FLUSHES, LEAVES, SHOWS, UNAWARE)               \
+	FUNCTION("cuTexRefGetMipmapLevelBias", FLUSHES, LEAVES, SHOWS, UNAWARE)                \
+	FUNCTION("cuTexRefGetMipmapLevelClamp", FLUSHES, LEAVES, SHOWS, UNAWARE)               \
+	FUNCTION("cuTexRefGetMipmappedArray", FLUSHES, LEAVES, SHOWS, UNAWARE)                 \
+	FUNCTION("cuTexRefSetAddress", FORGETS, LEAVES, SHOWS, UNAWARE)                        \
+	FUNCTION("cuTexRefSetAddress2D", FLUSHES, LEAVES, SHOWS, UNAWARE)                      \
+	FUNCTION("cuTexRefSetAddress2D_v2", FLUSHES, LEAVES, SHOWS, UNAWARE)                   \
+	FUNCTION("cuTexRefSetAddress2D_v3", FLUSHES, LEAVES, SHOWS, UNAWARE)                   \
+	FUNCTION("cuTexRefSetAddressMode", FLUSHES, LEAVES, SHOWS, UNAWARE)                    \
+	FUNCTION("cuTexRefSetAddress_v2", FLUSHES, LEAVES, SHOWS, UNAWARE)                     \
+	FUNCTION("cuTexRefSetArray", FLUSHES, LEAVES, SHOWS, UNAWARE)                          \
+	FUNCTION("cuTexRefSetBorderColor", FLUSHES, LEAVES, SHOWS, UNAWARE)                    \
+	FUNCTION("cuTexRefSetFilterMode", FLUSHES, LEAVES, SHOWS, UNAWARE)                     \
+	FUNCTION("cuTexRefSetFlags", FLUSHES, LEAVES, SHOWS, UNAWARE)                          \
+	FUNCTION("cuTexRefSetFormat", FLUSHES, LEAVES, SHOWS, UNAWARE)                         \
+	FUNCTION("cuTexRefSetMaxAnisotropy", FLUSHES, LEAVES, SHOWS, UNAWARE)                  \
+	FUNCTION("cuTexRefSetMipmapFilterMode", FLUSHES, LEAVES, SHOWS, UNAWARE)               \
+	FUNCTION("cuTexRefSetMipmapLevelBias", FLUSHES, LEAVES, SHOWS, UNAWARE)                \
+	FUNCTION("cuTexRefSetMipmapLevelClamp", FLUSHES, LEAVES, SHOWS, UNAWARE)               \
+	FUNCTION("cuTexRefSetMipmappedArray", FLUSHES, LEAVES, SHOWS, UNAWARE)
 
 #endif

@@ -3,275 +3,276 @@
 #define ROOFLINE_TRY_FUNCTIONS_PROGRAMS_H
 
 #define TRY_FUNCTIONS_PROGRAMS(FUNCTION)                                                      \
-	FUNCTION("cuCheckpointProcessCheckpoint", STOPS, ENDS, EXPOSES)                       \
-	FUNCTION("cuCheckpointProcessGetRestoreThreadId", STOPS, ENDS, EXPOSES)               \
-	FUNCTION("cuCheckpointProcessGetState", STOPS, ENDS, EXPOSES)                         \
-	FUNCTION("cuCheckpointProcessLock", STOPS, ENDS, EXPOSES)                             \
-	FUNCTION("cuCheckpointProcessRestore", STOPS, ENDS, EXPOSES)                          \
-	FUNCTION("cuCheckpointProcessUnlock", STOPS, ENDS, EXPOSES)                           \
-	FUNCTION("cuCoredumpGetAttribute", FLUSHES, LEAVES, SHOWS)                            \
-	FUNCTION("cuCoredumpGetAttributeGlobal", FLUSHES, LEAVES, SHOWS)                      \
-	FUNCTION("cuCoredumpSetAttribute", FLUSHES, LEAVES, SHOWS)                            \
-	FUNCTION("cuCoredumpSetAttributeGlobal", FLUSHES, LEAVES, SHOWS)                      \
-	FUNCTION("cuCtxAttach", FLUSHES, LEAVES, SHOWS)                                       \
-	FUNCTION("cuCtxCreate", FLUSHES, RETURNS, TELLS)                                      \
-	FUNCTION("cuCtxCreate_v2", FLUSHES, RETURNS, TELLS)                                   \
-	FUNCTION("cuCtxCreate_v3", HANDLED, LEAVES, TELLS)                                    \
-	FUNCTION("cuCtxCreate_v4", HANDLED, LEAVES, TELLS)                                    \
-	FUNCTION("cuCtxDestroy", FORGETS, LOSES, EXPOSES)                                     \
-	FUNCTION("cuCtxDestroy_v2", FORGETS, LOSES, EXPOSES)                                  \
-	FUNCTION("cuCtxDetach", FORGETS, LOSES, EXPOSES)                                      \
-	FUNCTION("cuCtxDisablePeerAccess", FLUSHES, LEAVES, SHOWS)                            \
-	FUNCTION("cuCtxEnablePeerAccess", FLUSHES, LEAVES, EXPOSES)                           \
-	FUNCTION("cuCtxFromGreenCtx", STOPS, LEAVES, EXPOSES)                                 \
-	FUNCTION("cuCtxGetApiVersion", ASKS, LEAVES, QUIET)                                   \
-	FUNCTION("cuCtxGetCacheConfig", ASKS, LEAVES, QUIET)                                  \
-	FUNCTION("cuCtxGetCurrent", ASKS, LEAVES, QUIET)                                      \
-	FUNCTION("cuCtxGetDevResource", ASKS, LEAVES, QUIET)                                  \
-	FUNCTION("cuCtxGetDevice", ASKS, LEAVES, QUIET)                                       \
-	FUNCTION("cuCtxGetDevice_v2", ASKS, LEAVES, QUIET)                                    \
-	FUNCTION("cuCtxGetExecAffinity", ASKS, LEAVES, QUIET)                                 \
-	FUNCTION("cuCtxGetFlags", ASKS, LEAVES, QUIET)                                        \
-	FUNCTION("cuCtxGetId", ASKS, LEAVES, QUIET)                                           \
-	FUNCTION("cuCtxGetLimit", ASKS, LEAVES, QUIET)                                        \
-	FUNCTION("cuCtxGetSharedMemConfig", ASKS, LEAVES, QUIET)                              \
-	FUNCTION("cuCtxGetStreamPriorityRange", ASKS, LEAVES, QUIET)                          \
-	FUNCTION("cuCtxPopCurrent", ASKS, LEAVES, QUIET)                                      \
-	FUNCTION("cuCtxPopCurrent_v2", ASKS, LEAVES, QUIET)                                   \
-	FUNCTION("cuCtxPushCurrent", ASKS, LEAVES, QUIET)                                     \
-	FUNCTION("cuCtxPushCurrent_v2", ASKS, LEAVES, QUIET)                                  \
-	FUNCTION("cuCtxRecordEvent", FLUSHES, LEAVES, SHOWS)                                  \
-	FUNCTION("cuCtxResetPersistingL2Cache", FLUSHES, LEAVES, GIVES)                       \
-	FUNCTION("cuCtxSetCacheConfig", FORGETS, LEAVES, TELLS)                               \
-	FUNCTION("cuCtxSetCurrent", ASKS, LEAVES, QUIET)                                      \
-	FUNCTION("cuCtxSetFlags", FORGETS, LEAVES, SHOWS)                                     \
-	FUNCTION("cuCtxSetLimit", FORGETS, RETURNS, TELLS)                                    \
-	FUNCTION("cuCtxSetSharedMemConfig", FORGETS, LEAVES, TELLS)                           \
-	FUNCTION("cuCtxSynchronize", HANDLED, LEAVES, QUIET)                                  \
-	FUNCTION("cuCtxSynchronize_v2", FLUSHES, LEAVES, TELLS)                               \
-	FUNCTION("cuCtxWaitEvent", FLUSHES, LEAVES, SHOWS)                                    \
-	FUNCTION("cuDevResourceGenerateDesc", FLUSHES, LEAVES, EXPOSES)                       \
-	FUNCTION("cuDevSmResourceSplitByCount", FLUSHES, LEAVES, EXPOSES)                     \
-	FUNCTION("cuDeviceCanAccessPeer", ASKS, LEAVES, QUIET)                                \
-	FUNCTION("cuDeviceComputeCapability", ASKS, LEAVES, QUIET)                            \
-	FUNCTION("cuDeviceGet", ASKS, LEAVES, QUIET)                                          \
-	FUNCTION("cuDeviceGetAttribute", ASKS, LEAVES, QUIET)                                 \
-	FUNCTION("cuDeviceGetByPCIBusId", ASKS, LEAVES, QUIET)                                \
-	FUNCTION("cuDeviceGetCount", ASKS, LEAVES, QUIET)                                     \
-	FUNCTION("cuDeviceGetDefaultMemPool", ASKS, LEAVES, QUIET)                            \
-	FUNCTION("cuDeviceGetDevResource", ASKS, LEAVES, QUIET)                               \
-	FUNCTION("cuDeviceGetExecAffinitySupport", ASKS, LEAVES, QUIET)                       \
-	FUNCTION("cuDeviceGetGraphMemAttribute", FLUSHES, LEAVES, SHOWS)                      \
-	FUNCTION("cuDeviceGetHostAtomicCapabilities", ASKS, LEAVES, QUIET)                    \
-	FUNCTION("cuDeviceGetLuid", ASKS, LEAVES, QUIET)                                      \
-	FUNCTION("cuDeviceGetMemPool", ASKS, LEAVES, QUIET)                                   \
-	FUNCTION("cuDeviceGetName", ASKS, LEAVES, QUIET)                                      \
-	FUNCTION("cuDeviceGetNvSciSyncAttributes", ASKS, LEAVES, QUIET)                       \
-	FUNCTION("cuDeviceGetP2PAtomicCapabilities", ASKS, LEAVES, QUIET)                     \
-	FUNCTION("cuDeviceGetP2PAttribute", ASKS, LEAVES, QUIET)                              \
-	FUNCTION("cuDeviceGetPCIBusId", ASKS, LEAVES, QUIET)                                  \
-	FUNCTION("cuDeviceGetProperties", ASKS, LEAVES, QUIET)                                \
-	FUNCTION("cuDeviceGetTexture1DLinearMaxWidth", ASKS, LEAVES, QUIET)                   \
-	FUNCTION("cuDeviceGetUuid", ASKS, LEAVES, QUIET)                                      \
-	FUNCTION("cuDeviceGetUuid_v2", ASKS, LEAVES, QUIET)                                   \
-	FUNCTION("cuDeviceGraphMemTrim", FLUSHES, LEAVES, SHOWS)                              \
-	FUNCTION("cuDevicePrimaryCtxGetState", ASKS, LEAVES, QUIET)                           \
-	FUNCTION("cuDevicePrimaryCtxRelease", FORGETS, LOSES, EXPOSES)                        \
-	FUNCTION("cuDevicePrimaryCtxRelease_v2", FORGETS, LOSES, EXPOSES)                     \
-	FUNCTION("cuDevicePrimaryCtxReset", FORGETS, LOSES, EXPOSES)                          \
-	FUNCTION("cuDevicePrimaryCtxReset_v2", FORGETS, LOSES, EXPOSES)                       \
-	FUNCTION("cuDevicePrimaryCtxRetain", ASKS, RETURNS, QUIET)                            \
-	FUNCTION("cuDevicePrimaryCtxSetFlags", FORGETS, LEAVES, SHOWS)                        \
-	FUNCTION("cuDevicePrimaryCtxSetFlags_v2", FORGETS, LEAVES, SHOWS)                     \
-	FUNCTION("cuDeviceRegisterAsyncNotification", FLUSHES, ENDS, SHOWS)                   \
-	FUNCTION("cuDeviceSetGraphMemAttribute", FLUSHES, LEAVES, SHOWS)                      \
-	FUNCTION("cuDeviceSetMemPool", FLUSHES, LEAVES, EXPOSES)                              \
-	FUNCTION("cuDeviceTotalMem", ASKS, LEAVES, QUIET)                                     \
-	FUNCTION("cuDeviceTotalMem_v2", ASKS, LEAVES, QUIET)                                  \
-	FUNCTION("cuDeviceUnregisterAsyncNotification", FLUSHES, LEAVES, SHOWS)               \
-	FUNCTION("cuDriverGetVersion", ASKS, LEAVES, QUIET)                                   \
-	FUNCTION("cuEventCreate", ASKS, LEAVES, QUIET)                                        \
-	FUNCTION("cuEventDestroy", ASKS, LEAVES, TELLS)                                       \
-	FUNCTION("cuEventDestroy_v2", ASKS, LEAVES, TELLS)                                    \
-	FUNCTION("cuEventElapsedTime", FLUSHES, LEAVES, TELLS)                                \
-	FUNCTION("cuEventElapsedTime_v2", FLUSHES, LEAVES, TELLS)                             \
-	FUNCTION("cuEventQuery", FLUSHES, LEAVES, TELLS)                                      \
-	FUNCTION("cuEventRecord", HANDLED, LEAVES, QUIET)                                     \
-	FUNCTION("cuEventRecordWithFlags", HANDLED, LEAVES, QUIET)                            \
-	FUNCTION("cuEventRecordWithFlags_ptsz", HANDLED, LEAVES, QUIET)                       \
-	FUNCTION("cuEventRecord_ptsz", HANDLED, LEAVES, QUIET)                                \
-	FUNCTION("cuEventSynchronize", HANDLED, LEAVES, QUIET)                                \
-	FUNCTION("cuFuncGetAttribute", ASKS, LEAVES, QUIET)                                   \
-	FUNCTION("cuFuncGetModule", ASKS, LEAVES, QUIET)                                      \
-	FUNCTION("cuFuncGetName", ASKS, LEAVES, QUIET)                                        \
-	FUNCTION("cuFuncGetParamInfo", ASKS, LEAVES, QUIET)                                   \
-	FUNCTION("cuFuncIsLoaded", ASKS, LEAVES, QUIET)                                       \
-	FUNCTION("cuFuncLoad", FLUSHES, RETURNS, TELLS)                                       \
-	FUNCTION("cuFuncSetAttribute", HANDLED, LEAVES, QUIET)                                \
-	FUNCTION("cuFuncSetBlockShape", FORGETS, LEAVES, TELLS)                               \
-	FUNCTION("cuFuncSetCacheConfig", FORGETS, LEAVES, TELLS)                              \
-	FUNCTION("cuFuncSetSharedMemConfig", FORGETS, LEAVES, TELLS)                          \
-	FUNCTION("cuFuncSetSharedSize", FORGETS, LEAVES, TELLS)                               \
-	FUNCTION("cuGetErrorName", ASKS, LEAVES, QUIET)                                       \
-	FUNCTION("cuGetErrorString", ASKS, LEAVES, QUIET)                                     \
-	FUNCTION("cuGetExportTable", FLUSHES, LEAVES, TELLS)                                  \
-	FUNCTION("cuGetProcAddress", HANDLED, LEAVES, QUIET)                                  \
-	FUNCTION("cuGetProcAddress_v2", HANDLED, LEAVES, QUIET)                               \
-	FUNCTION("cuGreenCtxCreate", STOPS, RETURNS, EXPOSES)                                 \
-	FUNCTION("cuGreenCtxDestroy", FLUSHES, LOSES, EXPOSES)                                \
-	FUNCTION("cuGreenCtxGetDevResource", FLUSHES, LEAVES, EXPOSES)                        \
-	FUNCTION("cuGreenCtxGetId", FLUSHES, LEAVES, EXPOSES)                                 \
-	FUNCTION("cuGreenCtxRecordEvent", FLUSHES, LEAVES, EXPOSES)                           \
-	FUNCTION("cuGreenCtxStreamCreate", FLUSHES, LEAVES, EXPOSES)                          \
-	FUNCTION("cuGreenCtxWaitEvent", FLUSHES, LEAVES, EXPOSES)                             \
-	FUNCTION("cuInit", ASKS, LEAVES, QUIET)                                               \
-	FUNCTION("cuKernelGetAttribute", ASKS, LEAVES, QUIET)                                 \
-	FUNCTION("cuKernelGetFunction", ASKS, LEAVES, QUIET)                                  \
-	FUNCTION("cuKernelGetLibrary", ASKS, LEAVES, QUIET)                                   \
-	FUNCTION("cuKernelGetName", ASKS, LEAVES, QUIET)                                      \
-	FUNCTION("cuKernelGetParamInfo", ASKS, LEAVES, QUIET)                                 \
-	FUNCTION("cuKernelSetAttribute", HANDLED, LEAVES, QUIET)                              \
-	FUNCTION("cuKernelSetCacheConfig", FORGETS, LEAVES, TELLS)                            \
-	FUNCTION("cuLaunch", FLUSHES, LEAVES, SHOWS)                                          \
-	FUNCTION("cuLaunchCooperativeKernel", HANDLED, LEAVES, QUIET)                         \
-	FUNCTION("cuLaunchCooperativeKernelMultiDevice", FLUSHES, LEAVES, EXPOSES)            \
-	FUNCTION("cuLaunchCooperativeKernel_ptsz", HANDLED, LEAVES, QUIET)                    \
-	FUNCTION("cuLaunchGrid", FLUSHES, LEAVES, SHOWS)                                      \
-	FUNCTION("cuLaunchGridAsync", FLUSHES, LEAVES, SHOWS)                                 \
-	FUNCTION("cuLaunchHostFunc", FLUSHES, LEAVES, SHOWS)                                  \
-	FUNCTION("cuLaunchHostFunc_ptsz", FLUSHES, LEAVES, SHOWS)                             \
-	FUNCTION("cuLaunchKernel", HANDLED, LEAVES, QUIET)                                    \
-	FUNCTION("cuLaunchKernelEx", HANDLED, LEAVES, QUIET)                                  \
-	FUNCTION("cuLaunchKernelEx_ptsz", HANDLED, LEAVES, QUIET)                             \
-	FUNCTION("cuLaunchKernel_ptsz", HANDLED, LEAVES, QUIET)                               \
-	FUNCTION("cuLibraryEnumerateKernels", ASKS, LEAVES, QUIET)                            \
-	FUNCTION("cuLibraryGetGlobal", ASKS, LEAVES, QUIET)                                   \
-	FUNCTION("cuLibraryGetKernel", ASKS, LEAVES, QUIET)                                   \
-	FUNCTION("cuLibraryGetKernelCount", ASKS, LEAVES, QUIET)                              \
-	FUNCTION("cuLibraryGetManaged", ASKS, LEAVES, EXPOSES)                                \
-	FUNCTION("cuLibraryGetModule", ASKS, LEAVES, QUIET)                                   \
-	FUNCTION("cuLibraryGetUnifiedFunction", ASKS, LEAVES, EXPOSES)                        \
-	FUNCTION("cuLibraryLoadData", HANDLED, LEAVES, TELLS)                                 \
-	FUNCTION("cuLibraryLoadFromFile", HANDLED, LEAVES, TELLS)                             \
-	FUNCTION("cuLibraryUnload", FORGETS, LEAVES, TELLS)                                   \
-	FUNCTION("cuLinkAddData", FLUSHES, LEAVES, GIVES)                                     \
-	FUNCTION("cuLinkAddData_v2", FLUSHES, LEAVES, GIVES)                                  \
-	FUNCTION("cuLinkAddFile", FLUSHES, LEAVES, GIVES)                                     \
-	FUNCTION("cuLinkAddFile_v2", FLUSHES, LEAVES, GIVES)                                  \
-	FUNCTION("cuLinkComplete", FLUSHES, LEAVES, GIVES)                                    \
-	FUNCTION("cuLinkCreate", FLUSHES, LEAVES, GIVES)                                      \
-	FUNCTION("cuLinkCreate_v2", FLUSHES, LEAVES, GIVES)                                   \
-	FUNCTION("cuLinkDestroy", FLUSHES, LEAVES, GIVES)                                     \
-	FUNCTION("cuLogsCurrent", FLUSHES, LEAVES, SHOWS)                                     \
-	FUNCTION("cuLogsDumpToFile", FLUSHES, LEAVES, SHOWS)                                  \
-	FUNCTION("cuLogsDumpToMemory", FLUSHES, LEAVES, SHOWS)                                \
-	FUNCTION("cuLogsRegisterCallback", FLUSHES, LEAVES, SHOWS)                            \
-	FUNCTION("cuLogsUnregisterCallback", FLUSHES, LEAVES, SHOWS)                          \
-	FUNCTION("cuModuleEnumerateFunctions", ASKS, LEAVES, QUIET)                           \
-	FUNCTION("cuModuleGetFunction", ASKS, LEAVES, QUIET)                                  \
-	FUNCTION("cuModuleGetFunctionCount", ASKS, LEAVES, QUIET)                             \
-	FUNCTION("cuModuleGetGlobal", ASKS, LEAVES, QUIET)                                    \
-	FUNCTION("cuModuleGetGlobal_v2", ASKS, LEAVES, QUIET)                                 \
-	FUNCTION("cuModuleGetLoadingMode", ASKS, LEAVES, QUIET)                               \
-	FUNCTION("cuModuleGetSurfRef", ASKS, LEAVES, QUIET)                                   \
-	FUNCTION("cuModuleGetTexRef", ASKS, LEAVES, QUIET)                                    \
-	FUNCTION("cuModuleLoad", HANDLED, LEAVES, TELLS)                                      \
-	FUNCTION("cuModuleLoadData", HANDLED, LEAVES, TELLS)                                  \
-	FUNCTION("cuModuleLoadDataEx", HANDLED, LEAVES, TELLS)                                \
-	FUNCTION("cuModuleLoadFatBinary", HANDLED, LEAVES, TELLS)                             \
-	FUNCTION("cuModuleUnload", FORGETS, LEAVES, TELLS)                                    \
-	FUNCTION("cuOccupancyAvailableDynamicSMemPerBlock", ASKS, LEAVES, QUIET)              \
-	FUNCTION("cuOccupancyMaxActiveBlocksPerMultiprocessor", ASKS, LEAVES, QUIET)          \
-	FUNCTION("cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", ASKS, LEAVES, QUIET) \
-	FUNCTION("cuOccupancyMaxActiveClusters", ASKS, LEAVES, QUIET)                         \
-	FUNCTION("cuOccupancyMaxPotentialBlockSize", ASKS, LEAVES, QUIET)                     \
-	FUNCTION("cuOccupancyMaxPotentialBlockSizeWithFlags", ASKS, LEAVES, QUIET)            \
-	FUNCTION("cuOccupancyMaxPotentialClusterSize", ASKS, LEAVES, QUIET)                   \
-	FUNCTION("cuParamSetSize", FORGETS, LEAVES, SHOWS)                                    \
-	FUNCTION("cuParamSetTexRef", FLUSHES, LEAVES, SHOWS)                                  \
-	FUNCTION("cuParamSetf", FLUSHES, LEAVES, SHOWS)                                       \
-	FUNCTION("cuParamSeti", FLUSHES, LEAVES, SHOWS)                                       \
-	FUNCTION("cuParamSetv", FLUSHES, LEAVES, SHOWS)                                       \
-	FUNCTION("cuProfilerInitialize", FLUSHES, LEAVES, TELLS)                              \
-	FUNCTION("cuProfilerStart", FLUSHES, LEAVES, TELLS)                                   \
-	FUNCTION("cuProfilerStop", FLUSHES, LEAVES, TELLS)                                    \
-	FUNCTION("cuSignalExternalSemaphoresAsync", FLUSHES, LEAVES, SHOWS)                   \
-	FUNCTION("cuSignalExternalSemaphoresAsync_ptsz", FLUSHES, LEAVES, SHOWS)              \
-	FUNCTION("cuStreamAddCallback", FLUSHES, LEAVES, SHOWS)                               \
-	FUNCTION("cuStreamAddCallback_ptsz", FLUSHES, LEAVES, SHOWS)                          \
-	FUNCTION("cuStreamAttachMemAsync", FLUSHES, LEAVES, EXPOSES)                          \
-	FUNCTION("cuStreamAttachMemAsync_ptsz", FLUSHES, LEAVES, EXPOSES)                     \
-	FUNCTION("cuStreamBatchMemOp", FLUSHES, LEAVES, SHOWS)                                \
-	FUNCTION("cuStreamBatchMemOp_ptsz", FLUSHES, LEAVES, SHOWS)                           \
-	FUNCTION("cuStreamBatchMemOp_v2", FLUSHES, LEAVES, SHOWS)                             \
-	FUNCTION("cuStreamBatchMemOp_v2_ptsz", FLUSHES, LEAVES, SHOWS)                        \
-	FUNCTION("cuStreamBeginCapture", STOPS, ENDS, EXPOSES)                                \
-	FUNCTION("cuStreamBeginCaptureToGraph", HANDLED, LEAVES, SHOWS)                       \
-	FUNCTION("cuStreamBeginCaptureToGraph_ptsz", HANDLED, LEAVES, SHOWS)                  \
-	FUNCTION("cuStreamBeginCapture_ptsz", STOPS, ENDS, EXPOSES)                           \
-	FUNCTION("cuStreamBeginCapture_v2", HANDLED, LEAVES, SHOWS)                           \
-	FUNCTION("cuStreamBeginCapture_v2_ptsz", HANDLED, LEAVES, SHOWS)                      \
-	FUNCTION("cuStreamCopyAttributes", STOPS, LEAVES, SHOWS)                              \
-	FUNCTION("cuStreamCopyAttributes_ptsz", STOPS, LEAVES, SHOWS)                         \
-	FUNCTION("cuStreamCreate", ASKS, LEAVES, QUIET)                                       \
-	FUNCTION("cuStreamCreateWithPriority", ASKS, LEAVES, QUIET)                           \
-	FUNCTION("cuStreamDestroy", RENAMES, LEAVES, EXPOSES)                                 \
-	FUNCTION("cuStreamDestroy_v2", HANDLED, LEAVES, TELLS)                                \
-	FUNCTION("cuStreamEndCapture", HANDLED, LEAVES, QUIET)                                \
-	FUNCTION("cuStreamEndCapture_ptsz", HANDLED, LEAVES, QUIET)                           \
-	FUNCTION("cuStreamGetAttribute", ASKS, LEAVES, QUIET)                                 \
-	FUNCTION("cuStreamGetAttribute_ptsz", ASKS, LEAVES, QUIET)                            \
-	FUNCTION("cuStreamGetCaptureInfo", ASKS, LEAVES, QUIET)                               \
-	FUNCTION("cuStreamGetCaptureInfo_ptsz", ASKS, LEAVES, QUIET)                          \
-	FUNCTION("cuStreamGetCaptureInfo_v2", ASKS, LEAVES, QUIET)                            \
-	FUNCTION("cuStreamGetCaptureInfo_v2_ptsz", ASKS, LEAVES, QUIET)                       \
-	FUNCTION("cuStreamGetCaptureInfo_v3", ASKS, LEAVES, QUIET)                            \
-	FUNCTION("cuStreamGetCaptureInfo_v3_ptsz", ASKS, LEAVES, QUIET)                       \
-	FUNCTION("cuStreamGetCtx", ASKS, LEAVES, QUIET)                                       \
-	FUNCTION("cuStreamGetCtx_ptsz", ASKS, LEAVES, QUIET)                                  \
-	FUNCTION("cuStreamGetCtx_v2", ASKS, LEAVES, QUIET)                                    \
-	FUNCTION("cuStreamGetCtx_v2_ptsz", ASKS, LEAVES, QUIET)                               \
-	FUNCTION("cuStreamGetDevice", ASKS, LEAVES, QUIET)                                    \
-	FUNCTION("cuStreamGetDevice_ptsz", ASKS, LEAVES, QUIET)                               \
-	FUNCTION("cuStreamGetFlags", ASKS, LEAVES, QUIET)                                     \
-	FUNCTION("cuStreamGetFlags_ptsz", ASKS, LEAVES, QUIET)                                \
-	FUNCTION("cuStreamGetGreenCtx", ASKS, LEAVES, QUIET)                                  \
-	FUNCTION("cuStreamGetId", ASKS, LEAVES, QUIET)                                        \
-	FUNCTION("cuStreamGetId_ptsz", ASKS, LEAVES, QUIET)                                   \
-	FUNCTION("cuStreamGetPriority", ASKS, LEAVES, QUIET)                                  \
-	FUNCTION("cuStreamGetPriority_ptsz", ASKS, LEAVES, QUIET)                             \
-	FUNCTION("cuStreamIsCapturing", ASKS, LEAVES, QUIET)                                  \
-	FUNCTION("cuStreamIsCapturing_ptsz", ASKS, LEAVES, QUIET)                             \
-	FUNCTION("cuStreamQuery", FLUSHES, LEAVES, TELLS)                                     \
-	FUNCTION("cuStreamQuery_ptsz", FLUSHES, LEAVES, TELLS)                                \
-	FUNCTION("cuStreamSetAttribute", STOPS, LEAVES, SHOWS)                                \
-	FUNCTION("cuStreamSetAttribute_ptsz", STOPS, LEAVES, SHOWS)                           \
-	FUNCTION("cuStreamSynchronize", HANDLED, LEAVES, QUIET)                               \
-	FUNCTION("cuStreamSynchronize_ptsz", HANDLED, LEAVES, QUIET)                          \
-	FUNCTION("cuStreamUpdateCaptureDependencies", FLUSHES, LEAVES, SHOWS)                 \
-	FUNCTION("cuStreamUpdateCaptureDependencies_ptsz", FLUSHES, LEAVES, SHOWS)            \
-	FUNCTION("cuStreamUpdateCaptureDependencies_v2", FLUSHES, LEAVES, SHOWS)              \
-	FUNCTION("cuStreamUpdateCaptureDependencies_v2_ptsz", FLUSHES, LEAVES, SHOWS)         \
-	FUNCTION("cuStreamWaitEvent", HANDLED, LEAVES, QUIET)                                 \
-	FUNCTION("cuStreamWaitEvent_ptsz", HANDLED, LEAVES, QUIET)                            \
-	FUNCTION("cuStreamWaitValue32", FLUSHES, LEAVES, SHOWS)                               \
-	FUNCTION("cuStreamWaitValue32_ptsz", FLUSHES, LEAVES, SHOWS)                          \
-	FUNCTION("cuStreamWaitValue32_v2", FLUSHES, LEAVES, SHOWS)                            \
-	FUNCTION("cuStreamWaitValue32_v2_ptsz", FLUSHES, LEAVES, SHOWS)                       \
-	FUNCTION("cuStreamWaitValue64", FLUSHES, LEAVES, SHOWS)                               \
-	FUNCTION("cuStreamWaitValue64_ptsz", FLUSHES, LEAVES, SHOWS)                          \
-	FUNCTION("cuStreamWaitValue64_v2", FLUSHES, LEAVES, SHOWS)                            \
-	FUNCTION("cuStreamWaitValue64_v2_ptsz", FLUSHES, LEAVES, SHOWS)                       \
-	FUNCTION("cuStreamWriteValue32", FLUSHES, LEAVES, SHOWS)                              \
-	FUNCTION("cuStreamWriteValue32_ptsz", FLUSHES, LEAVES, SHOWS)                         \
-	FUNCTION("cuStreamWriteValue32_v2", FLUSHES, LEAVES, SHOWS)                           \
-	FUNCTION("cuStreamWriteValue32_v2_ptsz", FLUSHES, LEAVES, SHOWS)                      \
-	FUNCTION("cuStreamWriteValue64", FLUSHES, LEAVES, SHOWS)                              \
-	FUNCTION("cuStreamWriteValue64_ptsz", FLUSHES, LEAVES, SHOWS)                         \
-	FUNCTION("cuStreamWriteValue64_v2", FLUSHES, LEAVES, SHOWS)                           \
-	FUNCTION("cuStreamWriteValue64_v2_ptsz", FLUSHES, LEAVES, SHOWS)                      \
-	FUNCTION("cuThreadExchangeStreamCaptureMode", ASKS, LEAVES, QUIET)                    \
-	FUNCTION("cuWaitExternalSemaphoresAsync", FLUSHES, LEAVES, SHOWS)                     \
-	FUNCTION("cuWaitExternalSemaphoresAsync_ptsz", FLUSHES, LEAVES, SHOWS)
+	FUNCTION("cuCheckpointProcessCheckpoint", STOPS, ENDS, EXPOSES, TAKES)                \
+	FUNCTION("cuCheckpointProcessGetRestoreThreadId", STOPS, ENDS, EXPOSES, TAKES)        \
+	FUNCTION("cuCheckpointProcessGetState", STOPS, ENDS, EXPOSES, TAKES)                  \
+	FUNCTION("cuCheckpointProcessLock", STOPS, ENDS, EXPOSES, TAKES)                      \
+	FUNCTION("cuCheckpointProcessRestore", STOPS, ENDS, EXPOSES, TAKES)                   \
+	FUNCTION("cuCheckpointProcessUnlock", STOPS, ENDS, EXPOSES, TAKES)                    \
+	FUNCTION("cuCoredumpGetAttribute", FLUSHES, LEAVES, SHOWS, UNAWARE)                   \
+	FUNCTION("cuCoredumpGetAttributeGlobal", FLUSHES, LEAVES, SHOWS, UNAWARE)             \
+	FUNCTION("cuCoredumpSetAttribute", FLUSHES, LEAVES, SHOWS, UNAWARE)                   \
+	FUNCTION("cuCoredumpSetAttributeGlobal", FLUSHES, LEAVES, SHOWS, UNAWARE)             \
+	FUNCTION("cuCtxAttach", FLUSHES, LEAVES, SHOWS, UNAWARE)                              \
+	FUNCTION("cuCtxCreate", FLUSHES, RETURNS, TELLS, SEES)                                \
+	FUNCTION("cuCtxCreate_v2", FLUSHES, RETURNS, TELLS, SEES)                             \
+	FUNCTION("cuCtxCreate_v3", HANDLED, LEAVES, TELLS, UNAWARE)                           \
+	FUNCTION("cuCtxCreate_v4", HANDLED, LEAVES, TELLS, UNAWARE)                           \
+	FUNCTION("cuCtxDestroy", FORGETS, LOSES, EXPOSES, SEES)                               \
+	FUNCTION("cuCtxDestroy_v2", FORGETS, LOSES, EXPOSES, SEES)                            \
+	FUNCTION("cuCtxDetach", FORGETS, LOSES, EXPOSES, SEES)                                \
+	FUNCTION("cuCtxDisablePeerAccess", FLUSHES, LEAVES, SHOWS, UNAWARE)                   \
+	FUNCTION("cuCtxEnablePeerAccess", FLUSHES, LEAVES, EXPOSES, UNAWARE)                  \
+	FUNCTION("cuCtxFromGreenCtx", STOPS, LEAVES, EXPOSES, UNAWARE)                        \
+	FUNCTION("cuCtxGetApiVersion", ASKS, LEAVES, QUIET, UNAWARE)                          \
+	FUNCTION("cuCtxGetCacheConfig", ASKS, LEAVES, QUIET, UNAWARE)                         \
+	FUNCTION("cuCtxGetCurrent", ASKS, LEAVES, QUIET, UNAWARE)                             \
+	FUNCTION("cuCtxGetDevResource", ASKS, LEAVES, QUIET, UNAWARE)                         \
+	FUNCTION("cuCtxGetDevice", ASKS, LEAVES, QUIET, UNAWARE)                              \
+	FUNCTION("cuCtxGetDevice_v2", ASKS, LEAVES, QUIET, UNAWARE)                           \
+	FUNCTION("cuCtxGetExecAffinity", ASKS, LEAVES, QUIET, UNAWARE)                        \
+	FUNCTION("cuCtxGetFlags", ASKS, LEAVES, QUIET, UNAWARE)                               \
+	FUNCTION("cuCtxGetId", ASKS, LEAVES, QUIET, UNAWARE)                                  \
+	FUNCTION("cuCtxGetLimit", ASKS, LEAVES, QUIET, UNAWARE)                               \
+	FUNCTION("cuCtxGetSharedMemConfig", ASKS, LEAVES, QUIET, UNAWARE)                     \
+	FUNCTION("cuCtxGetStreamPriorityRange", ASKS, LEAVES, QUIET, UNAWARE)                 \
+	FUNCTION("cuCtxPopCurrent", ASKS, LEAVES, QUIET, UNAWARE)                             \
+	FUNCTION("cuCtxPopCurrent_v2", ASKS, LEAVES, QUIET, UNAWARE)                          \
+	FUNCTION("cuCtxPushCurrent", ASKS, LEAVES, QUIET, UNAWARE)                            \
+	FUNCTION("cuCtxPushCurrent_v2", ASKS, LEAVES, QUIET, UNAWARE)                         \
+	FUNCTION("cuCtxRecordEvent", FLUSHES, LEAVES, SHOWS, UNAWARE)                         \
+	FUNCTION("cuCtxResetPersistingL2Cache", FLUSHES, LEAVES, GIVES, UNAWARE)              \
+	FUNCTION("cuCtxSetCacheConfig", FORGETS, LEAVES, TELLS, UNAWARE)                      \
+	FUNCTION("cuCtxSetCurrent", ASKS, LEAVES, QUIET, UNAWARE)                             \
+	FUNCTION("cuCtxSetFlags", FORGETS, LEAVES, SHOWS, UNAWARE)                            \
+	FUNCTION("cuCtxSetLimit", FORGETS, RETURNS, TELLS, UNAWARE)                           \
+	FUNCTION("cuCtxSetSharedMemConfig", FORGETS, LEAVES, TELLS, UNAWARE)                  \
+	FUNCTION("cuCtxSynchronize", HANDLED, LEAVES, QUIET, UNAWARE)                         \
+	FUNCTION("cuCtxSynchronize_v2", FLUSHES, LEAVES, TELLS, UNAWARE)                      \
+	FUNCTION("cuCtxWaitEvent", FLUSHES, LEAVES, SHOWS, UNAWARE)                           \
+	FUNCTION("cuDevResourceGenerateDesc", FLUSHES, LEAVES, EXPOSES, UNAWARE)              \
+	FUNCTION("cuDevSmResourceSplitByCount", FLUSHES, LEAVES, EXPOSES, UNAWARE)            \
+	FUNCTION("cuDeviceCanAccessPeer", ASKS, LEAVES, QUIET, UNAWARE)                       \
+	FUNCTION("cuDeviceComputeCapability", ASKS, LEAVES, QUIET, UNAWARE)                   \
+	FUNCTION("cuDeviceGet", ASKS, LEAVES, QUIET, UNAWARE)                                 \
+	FUNCTION("cuDeviceGetAttribute", ASKS, LEAVES, QUIET, UNAWARE)                        \
+	FUNCTION("cuDeviceGetByPCIBusId", ASKS, LEAVES, QUIET, UNAWARE)                       \
+	FUNCTION("cuDeviceGetCount", ASKS, LEAVES, QUIET, UNAWARE)                            \
+	FUNCTION("cuDeviceGetDefaultMemPool", ASKS, LEAVES, QUIET, UNAWARE)                   \
+	FUNCTION("cuDeviceGetDevResource", ASKS, LEAVES, QUIET, UNAWARE)                      \
+	FUNCTION("cuDeviceGetExecAffinitySupport", ASKS, LEAVES, QUIET, UNAWARE)              \
+	FUNCTION("cuDeviceGetGraphMemAttribute", FLUSHES, LEAVES, SHOWS, UNAWARE)             \
+	FUNCTION("cuDeviceGetHostAtomicCapabilities", ASKS, LEAVES, QUIET, UNAWARE)           \
+	FUNCTION("cuDeviceGetLuid", ASKS, LEAVES, QUIET, UNAWARE)                             \
+	FUNCTION("cuDeviceGetMemPool", ASKS, LEAVES, QUIET, UNAWARE)                          \
+	FUNCTION("cuDeviceGetName", ASKS, LEAVES, QUIET, UNAWARE)                             \
+	FUNCTION("cuDeviceGetNvSciSyncAttributes", ASKS, LEAVES, QUIET, UNAWARE)              \
+	FUNCTION("cuDeviceGetP2PAtomicCapabilities", ASKS, LEAVES, QUIET, UNAWARE)            \
+	FUNCTION("cuDeviceGetP2PAttribute", ASKS, LEAVES, QUIET, UNAWARE)                     \
+	FUNCTION("cuDeviceGetPCIBusId", ASKS, LEAVES, QUIET, UNAWARE)                         \
+	FUNCTION("cuDeviceGetProperties", ASKS, LEAVES, QUIET, UNAWARE)                       \
+	FUNCTION("cuDeviceGetTexture1DLinearMaxWidth", ASKS, LEAVES, QUIET, UNAWARE)          \
+	FUNCTION("cuDeviceGetUuid", ASKS, LEAVES, QUIET, UNAWARE)                             \
+	FUNCTION("cuDeviceGetUuid_v2", ASKS, LEAVES, QUIET, UNAWARE)                          \
+	FUNCTION("cuDeviceGraphMemTrim", FLUSHES, LEAVES, SHOWS, UNAWARE)                     \
+	FUNCTION("cuDevicePrimaryCtxGetState", ASKS, LEAVES, QUIET, UNAWARE)                  \
+	FUNCTION("cuDevicePrimaryCtxRelease", FORGETS, LOSES, EXPOSES, SEES)                  \
+	FUNCTION("cuDevicePrimaryCtxRelease_v2", FORGETS, LOSES, EXPOSES, SEES)               \
+	FUNCTION("cuDevicePrimaryCtxReset", FORGETS, LOSES, EXPOSES, SEES)                    \
+	FUNCTION("cuDevicePrimaryCtxReset_v2", FORGETS, LOSES, EXPOSES, SEES)                 \
+	FUNCTION("cuDevicePrimaryCtxRetain", ASKS, RETURNS, QUIET, SEES)                      \
+	FUNCTION("cuDevicePrimaryCtxSetFlags", FORGETS, LEAVES, SHOWS, UNAWARE)               \
+	FUNCTION("cuDevicePrimaryCtxSetFlags_v2", FORGETS, LEAVES, SHOWS, UNAWARE)            \
+	FUNCTION("cuDeviceRegisterAsyncNotification", FLUSHES, ENDS, SHOWS, UNAWARE)          \
+	FUNCTION("cuDeviceSetGraphMemAttribute", FLUSHES, LEAVES, SHOWS, UNAWARE)             \
+	FUNCTION("cuDeviceSetMemPool", FLUSHES, LEAVES, EXPOSES, UNAWARE)                     \
+	FUNCTION("cuDeviceTotalMem", ASKS, LEAVES, QUIET, UNAWARE)                            \
+	FUNCTION("cuDeviceTotalMem_v2", ASKS, LEAVES, QUIET, UNAWARE)                         \
+	FUNCTION("cuDeviceUnregisterAsyncNotification", FLUSHES, LEAVES, SHOWS, UNAWARE)      \
+	FUNCTION("cuDriverGetVersion", ASKS, LEAVES, QUIET, UNAWARE)                          \
+	FUNCTION("cuEventCreate", ASKS, LEAVES, QUIET, UNAWARE)                               \
+	FUNCTION("cuEventDestroy", ASKS, LEAVES, TELLS, UNAWARE)                              \
+	FUNCTION("cuEventDestroy_v2", ASKS, LEAVES, TELLS, UNAWARE)                           \
+	FUNCTION("cuEventElapsedTime", FLUSHES, LEAVES, TELLS, UNAWARE)                       \
+	FUNCTION("cuEventElapsedTime_v2", FLUSHES, LEAVES, TELLS, UNAWARE)                    \
+	FUNCTION("cuEventQuery", FLUSHES, LEAVES, TELLS, UNAWARE)                             \
+	FUNCTION("cuEventRecord", HANDLED, LEAVES, QUIET, UNAWARE)                            \
+	FUNCTION("cuEventRecordWithFlags", HANDLED, LEAVES, QUIET, UNAWARE)                   \
+	FUNCTION("cuEventRecordWithFlags_ptsz", HANDLED, LEAVES, QUIET, UNAWARE)              \
+	FUNCTION("cuEventRecord_ptsz", HANDLED, LEAVES, QUIET, UNAWARE)                       \
+	FUNCTION("cuEventSynchronize", HANDLED, LEAVES, QUIET, UNAWARE)                       \
+	FUNCTION("cuFuncGetAttribute", ASKS, LEAVES, QUIET, UNAWARE)                          \
+	FUNCTION("cuFuncGetModule", ASKS, LEAVES, QUIET, UNAWARE)                             \
+	FUNCTION("cuFuncGetName", ASKS, LEAVES, QUIET, UNAWARE)                               \
+	FUNCTION("cuFuncGetParamInfo", ASKS, LEAVES, QUIET, UNAWARE)                          \
+	FUNCTION("cuFuncIsLoaded", ASKS, LEAVES, QUIET, UNAWARE)                              \
+	FUNCTION("cuFuncLoad", FLUSHES, RETURNS, TELLS, UNAWARE)                              \
+	FUNCTION("cuFuncSetAttribute", HANDLED, LEAVES, QUIET, UNAWARE)                       \
+	FUNCTION("cuFuncSetBlockShape", FORGETS, LEAVES, TELLS, UNAWARE)                      \
+	FUNCTION("cuFuncSetCacheConfig", FORGETS, LEAVES, TELLS, UNAWARE)                     \
+	FUNCTION("cuFuncSetSharedMemConfig", FORGETS, LEAVES, TELLS, UNAWARE)                 \
+	FUNCTION("cuFuncSetSharedSize", FORGETS, LEAVES, TELLS, UNAWARE)                      \
+	FUNCTION("cuGetErrorName", ASKS, LEAVES, QUIET, UNAWARE)                              \
+	FUNCTION("cuGetErrorString", ASKS, LEAVES, QUIET, UNAWARE)                            \
+	FUNCTION("cuGetExportTable", FLUSHES, LEAVES, TELLS, UNAWARE)                         \
+	FUNCTION("cuGetProcAddress", HANDLED, LEAVES, QUIET, UNAWARE)                         \
+	FUNCTION("cuGetProcAddress_v2", HANDLED, LEAVES, QUIET, UNAWARE)                      \
+	FUNCTION("cuGreenCtxCreate", STOPS, RETURNS, EXPOSES, UNAWARE)                        \
+	FUNCTION("cuGreenCtxDestroy", FLUSHES, LOSES, EXPOSES, SEES)                          \
+	FUNCTION("cuGreenCtxGetDevResource", FLUSHES, LEAVES, EXPOSES, UNAWARE)               \
+	FUNCTION("cuGreenCtxGetId", FLUSHES, LEAVES, EXPOSES, UNAWARE)                        \
+	FUNCTION("cuGreenCtxRecordEvent", FLUSHES, LEAVES, EXPOSES, UNAWARE)                  \
+	FUNCTION("cuGreenCtxStreamCreate", FLUSHES, LEAVES, EXPOSES, UNAWARE)                 \
+	FUNCTION("cuGreenCtxWaitEvent", FLUSHES, LEAVES, EXPOSES, UNAWARE)                    \
+	FUNCTION("cuInit", ASKS, LEAVES, QUIET, SEES)                                         \
+	FUNCTION("cuKernelGetAttribute", ASKS, LEAVES, QUIET, UNAWARE)                        \
+	FUNCTION("cuKernelGetFunction", ASKS, LEAVES, QUIET, UNAWARE)                         \
+	FUNCTION("cuKernelGetLibrary", ASKS, LEAVES, QUIET, UNAWARE)                          \
+	FUNCTION("cuKernelGetName", ASKS, LEAVES, QUIET, UNAWARE)                             \
+	FUNCTION("cuKernelGetParamInfo", ASKS, LEAVES, QUIET, UNAWARE)                        \
+	FUNCTION("cuKernelSetAttribute", HANDLED, LEAVES, QUIET, UNAWARE)                     \
+	FUNCTION("cuKernelSetCacheConfig", FORGETS, LEAVES, TELLS, UNAWARE)                   \
+	FUNCTION("cuLaunch", FLUSHES, LEAVES, SHOWS, UNAWARE)                                 \
+	FUNCTION("cuLaunchCooperativeKernel", HANDLED, LEAVES, QUIET, UNAWARE)                \
+	FUNCTION("cuLaunchCooperativeKernelMultiDevice", FLUSHES, LEAVES, EXPOSES, UNAWARE)   \
+	FUNCTION("cuLaunchCooperativeKernel_ptsz", HANDLED, LEAVES, QUIET, UNAWARE)           \
+	FUNCTION("cuLaunchGrid", FLUSHES, LEAVES, SHOWS, UNAWARE)                             \
+	FUNCTION("cuLaunchGridAsync", FLUSHES, LEAVES, SHOWS, UNAWARE)                        \
+	FUNCTION("cuLaunchHostFunc", FLUSHES, LEAVES, SHOWS, UNAWARE)                         \
+	FUNCTION("cuLaunchHostFunc_ptsz", FLUSHES, LEAVES, SHOWS, UNAWARE)                    \
+	FUNCTION("cuLaunchKernel", HANDLED, LEAVES, QUIET, UNAWARE)                           \
+	FUNCTION("cuLaunchKernelEx", HANDLED, LEAVES, QUIET, UNAWARE)                         \
+	FUNCTION("cuLaunchKernelEx_ptsz", HANDLED, LEAVES, QUIET, UNAWARE)                    \
+	FUNCTION("cuLaunchKernel_ptsz", HANDLED, LEAVES, QUIET, UNAWARE)                      \
+	FUNCTION("cuLibraryEnumerateKernels", ASKS, LEAVES, QUIET, UNAWARE)                   \
+	FUNCTION("cuLibraryGetGlobal", ASKS, LEAVES, QUIET, UNAWARE)                          \
+	FUNCTION("cuLibraryGetKernel", ASKS, LEAVES, QUIET, UNAWARE)                          \
+	FUNCTION("cuLibraryGetKernelCount", ASKS, LEAVES, QUIET, UNAWARE)                     \
+	FUNCTION("cuLibraryGetManaged", ASKS, LEAVES, EXPOSES, UNAWARE)                       \
+	FUNCTION("cuLibraryGetModule", ASKS, LEAVES, QUIET, UNAWARE)                          \
+	FUNCTION("cuLibraryGetUnifiedFunction", ASKS, LEAVES, EXPOSES, UNAWARE)               \
+	FUNCTION("cuLibraryLoadData", HANDLED, LEAVES, TELLS, UNAWARE)                        \
+	FUNCTION("cuLibraryLoadFromFile", HANDLED, LEAVES, TELLS, UNAWARE)                    \
+	FUNCTION("cuLibraryUnload", FORGETS, LEAVES, TELLS, UNAWARE)                          \
+	FUNCTION("cuLinkAddData", FLUSHES, LEAVES, GIVES, UNAWARE)                            \
+	FUNCTION("cuLinkAddData_v2", FLUSHES, LEAVES, GIVES, UNAWARE)                         \
+	FUNCTION("cuLinkAddFile", FLUSHES, LEAVES, GIVES, UNAWARE)                            \
+	FUNCTION("cuLinkAddFile_v2", FLUSHES, LEAVES, GIVES, UNAWARE)                         \
+	FUNCTION("cuLinkComplete", FLUSHES, LEAVES, GIVES, UNAWARE)                           \
+	FUNCTION("cuLinkCreate", FLUSHES, LEAVES, GIVES, UNAWARE)                             \
+	FUNCTION("cuLinkCreate_v2", FLUSHES, LEAVES, GIVES, UNAWARE)                          \
+	FUNCTION("cuLinkDestroy", FLUSHES, LEAVES, GIVES, UNAWARE)                            \
+	FUNCTION("cuLogsCurrent", FLUSHES, LEAVES, SHOWS, UNAWARE)                            \
+	FUNCTION("cuLogsDumpToFile", FLUSHES, LEAVES, SHOWS, UNAWARE)                         \
+	FUNCTION("cuLogsDumpToMemory", FLUSHES, LEAVES, SHOWS, UNAWARE)                       \
+	FUNCTION("cuLogsRegisterCallback", FLUSHES, LEAVES, SHOWS, UNAWARE)                   \
+	FUNCTION("cuLogsUnregisterCallback", FLUSHES, LEAVES, SHOWS, UNAWARE)                 \
+	FUNCTION("cuModuleEnumerateFunctions", ASKS, LEAVES, QUIET, UNAWARE)                  \
+	FUNCTION("cuModuleGetFunction", ASKS, LEAVES, QUIET, UNAWARE)                         \
+	FUNCTION("cuModuleGetFunctionCount", ASKS, LEAVES, QUIET, UNAWARE)                    \
+	FUNCTION("cuModuleGetGlobal", ASKS, LEAVES, QUIET, UNAWARE)                           \
+	FUNCTION("cuModuleGetGlobal_v2", ASKS, LEAVES, QUIET, UNAWARE)                        \
+	FUNCTION("cuModuleGetLoadingMode", ASKS, LEAVES, QUIET, UNAWARE)                      \
+	FUNCTION("cuModuleGetSurfRef", ASKS, LEAVES, QUIET, UNAWARE)                          \
+	FUNCTION("cuModuleGetTexRef", ASKS, LEAVES, QUIET, UNAWARE)                           \
+	FUNCTION("cuModuleLoad", HANDLED, LEAVES, TELLS, UNAWARE)                             \
+	FUNCTION("cuModuleLoadData", HANDLED, LEAVES, TELLS, UNAWARE)                         \
+	FUNCTION("cuModuleLoadDataEx", HANDLED, LEAVES, TELLS, UNAWARE)                       \
+	FUNCTION("cuModuleLoadFatBinary", HANDLED, LEAVES, TELLS, UNAWARE)                    \
+	FUNCTION("cuModuleUnload", FORGETS, LEAVES, TELLS, UNAWARE)                           \
+	FUNCTION("cuOccupancyAvailableDynamicSMemPerBlock", ASKS, LEAVES, QUIET, UNAWARE)     \
+	FUNCTION("cuOccupancyMaxActiveBlocksPerMultiprocessor", ASKS, LEAVES, QUIET, UNAWARE) \
+	FUNCTION("cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", ASKS, LEAVES, QUIET, \
+		 UNAWARE)                                                                     \
+	FUNCTION("cuOccupancyMaxActiveClusters", ASKS, LEAVES, QUIET, UNAWARE)                \
+	FUNCTION("cuOccupancyMaxPotentialBlockSize", ASKS, LEAVES, QUIET, UNAWARE)            \
+	FUNCTION("cuOccupancyMaxPotentialBlockSizeWithFlags", ASKS, LEAVES, QUIET, UNAWARE)   \
+	FUNCTION("cuOccupancyMaxPotentialClusterSize", ASKS, LEAVES, QUIET, UNAWARE)          \
+	FUNCTION("cuParamSetSize", FORGETS, LEAVES, SHOWS, UNAWARE)                           \
+	FUNCTION("cuParamSetTexRef", FLUSHES, LEAVES, SHOWS, UNAWARE)                         \
+	FUNCTION("cuParamSetf", FLUSHES, LEAVES, SHOWS, UNAWARE)                              \
+	FUNCTION("cuParamSeti", FLUSHES, LEAVES, SHOWS, UNAWARE)                              \
+	FUNCTION("cuParamSetv", FLUSHES, LEAVES, SHOWS, UNAWARE)                              \
+	FUNCTION("cuProfilerInitialize", FLUSHES, LEAVES, TELLS, UNAWARE)                     \
+	FUNCTION("cuProfilerStart", FLUSHES, LEAVES, TELLS, UNAWARE)                          \
+	FUNCTION("cuProfilerStop", FLUSHES, LEAVES, TELLS, UNAWARE)                           \
+	FUNCTION("cuSignalExternalSemaphoresAsync", FLUSHES, LEAVES, SHOWS, UNAWARE)          \
+	FUNCTION("cuSignalExternalSemaphoresAsync_ptsz", FLUSHES, LEAVES, SHOWS, UNAWARE)     \
+	FUNCTION("cuStreamAddCallback", FLUSHES, LEAVES, SHOWS, UNAWARE)                      \
+	FUNCTION("cuStreamAddCallback_ptsz", FLUSHES, LEAVES, SHOWS, UNAWARE)                 \
+	FUNCTION("cuStreamAttachMemAsync", FLUSHES, LEAVES, EXPOSES, TAKES)                   \
+	FUNCTION("cuStreamAttachMemAsync_ptsz", FLUSHES, LEAVES, EXPOSES, TAKES)              \
+	FUNCTION("cuStreamBatchMemOp", FLUSHES, LEAVES, SHOWS, TAKES)                         \
+	FUNCTION("cuStreamBatchMemOp_ptsz", FLUSHES, LEAVES, SHOWS, TAKES)                    \
+	FUNCTION("cuStreamBatchMemOp_v2", FLUSHES, LEAVES, SHOWS, TAKES)                      \
+	FUNCTION("cuStreamBatchMemOp_v2_ptsz", FLUSHES, LEAVES, SHOWS, TAKES)                 \
+	FUNCTION("cuStreamBeginCapture", STOPS, ENDS, EXPOSES, TAKES)                         \
+	FUNCTION("cuStreamBeginCaptureToGraph", HANDLED, LEAVES, SHOWS, UNAWARE)              \
+	FUNCTION("cuStreamBeginCaptureToGraph_ptsz", HANDLED, LEAVES, SHOWS, UNAWARE)         \
+	FUNCTION("cuStreamBeginCapture_ptsz", STOPS, ENDS, EXPOSES, TAKES)                    \
+	FUNCTION("cuStreamBeginCapture_v2", HANDLED, LEAVES, SHOWS, UNAWARE)                  \
+	FUNCTION("cuStreamBeginCapture_v2_ptsz", HANDLED, LEAVES, SHOWS, UNAWARE)             \
+	FUNCTION("cuStreamCopyAttributes", STOPS, LEAVES, SHOWS, UNAWARE)                     \
+	FUNCTION("cuStreamCopyAttributes_ptsz", STOPS, LEAVES, SHOWS, UNAWARE)                \
+	FUNCTION("cuStreamCreate", ASKS, LEAVES, QUIET, UNAWARE)                              \
+	FUNCTION("cuStreamCreateWithPriority", ASKS, LEAVES, QUIET, UNAWARE)                  \
+	FUNCTION("cuStreamDestroy", RENAMES, LEAVES, EXPOSES, UNAWARE)                        \
+	FUNCTION("cuStreamDestroy_v2", HANDLED, LEAVES, TELLS, UNAWARE)                       \
+	FUNCTION("cuStreamEndCapture", HANDLED, LEAVES, QUIET, UNAWARE)                       \
+	FUNCTION("cuStreamEndCapture_ptsz", HANDLED, LEAVES, QUIET, UNAWARE)                  \
+	FUNCTION("cuStreamGetAttribute", ASKS, LEAVES, QUIET, UNAWARE)                        \
+	FUNCTION("cuStreamGetAttribute_ptsz", ASKS, LEAVES, QUIET, UNAWARE)                   \
+	FUNCTION("cuStreamGetCaptureInfo", ASKS, LEAVES, QUIET, UNAWARE)                      \
+	FUNCTION("cuStreamGetCaptureInfo_ptsz", ASKS, LEAVES, QUIET, UNAWARE)                 \
+	FUNCTION("cuStreamGetCaptureInfo_v2", ASKS, LEAVES, QUIET, UNAWARE)                   \
+	FUNCTION("cuStreamGetCaptureInfo_v2_ptsz", ASKS, LEAVES, QUIET, UNAWARE)              \
+	FUNCTION("cuStreamGetCaptureInfo_v3", ASKS, LEAVES, QUIET, UNAWARE)                   \
+	FUNCTION("cuStreamGetCaptureInfo_v3_ptsz", ASKS, LEAVES, QUIET, UNAWARE)              \
+	FUNCTION("cuStreamGetCtx", ASKS, LEAVES, QUIET, UNAWARE)                              \
+	FUNCTION("cuStreamGetCtx_ptsz", ASKS, LEAVES, QUIET, UNAWARE)                         \
+	FUNCTION("cuStreamGetCtx_v2", ASKS, LEAVES, QUIET, UNAWARE)                           \
+	FUNCTION("cuStreamGetCtx_v2_ptsz", ASKS, LEAVES, QUIET, UNAWARE)                      \
+	FUNCTION("cuStreamGetDevice", ASKS, LEAVES, QUIET, UNAWARE)                           \
+	FUNCTION("cuStreamGetDevice_ptsz", ASKS, LEAVES, QUIET, UNAWARE)                      \
+	FUNCTION("cuStreamGetFlags", ASKS, LEAVES, QUIET, UNAWARE)                            \
+	FUNCTION("cuStreamGetFlags_ptsz", ASKS, LEAVES, QUIET, UNAWARE)                       \
+	FUNCTION("cuStreamGetGreenCtx", ASKS, LEAVES, QUIET, UNAWARE)                         \
+	FUNCTION("cuStreamGetId", ASKS, LEAVES, QUIET, UNAWARE)                               \
+	FUNCTION("cuStreamGetId_ptsz", ASKS, LEAVES, QUIET, UNAWARE)                          \
+	FUNCTION("cuStreamGetPriority", ASKS, LEAVES, QUIET, UNAWARE)                         \
+	FUNCTION("cuStreamGetPriority_ptsz", ASKS, LEAVES, QUIET, UNAWARE)                    \
+	FUNCTION("cuStreamIsCapturing", ASKS, LEAVES, QUIET, UNAWARE)                         \
+	FUNCTION("cuStreamIsCapturing_ptsz", ASKS, LEAVES, QUIET, UNAWARE)                    \
+	FUNCTION("cuStreamQuery", FLUSHES, LEAVES, TELLS, UNAWARE)                            \
+	FUNCTION("cuStreamQuery_ptsz", FLUSHES, LEAVES, TELLS, UNAWARE)                       \
+	FUNCTION("cuStreamSetAttribute", STOPS, LEAVES, SHOWS, UNAWARE)                       \
+	FUNCTION("cuStreamSetAttribute_ptsz", STOPS, LEAVES, SHOWS, UNAWARE)                  \
+	FUNCTION("cuStreamSynchronize", HANDLED, LEAVES, QUIET, UNAWARE)                      \
+	FUNCTION("cuStreamSynchronize_ptsz", HANDLED, LEAVES, QUIET, UNAWARE)                 \
+	FUNCTION("cuStreamUpdateCaptureDependencies", FLUSHES, LEAVES, SHOWS, TAKES)          \
+	FUNCTION("cuStreamUpdateCaptureDependencies_ptsz", FLUSHES, LEAVES, SHOWS, TAKES)     \
+	FUNCTION("cuStreamUpdateCaptureDependencies_v2", FLUSHES, LEAVES, SHOWS, TAKES)       \
+	FUNCTION("cuStreamUpdateCaptureDependencies_v2_ptsz", FLUSHES, LEAVES, SHOWS, TAKES)  \
+	FUNCTION("cuStreamWaitEvent", HANDLED, LEAVES, QUIET, UNAWARE)                        \
+	FUNCTION("cuStreamWaitEvent_ptsz", HANDLED, LEAVES, QUIET, UNAWARE)                   \
+	FUNCTION("cuStreamWaitValue32", FLUSHES, LEAVES, SHOWS, TAKES)                        \
+	FUNCTION("cuStreamWaitValue32_ptsz", FLUSHES, LEAVES, SHOWS, TAKES)                   \
+	FUNCTION("cuStreamWaitValue32_v2", FLUSHES, LEAVES, SHOWS, TAKES)                     \
+	FUNCTION("cuStreamWaitValue32_v2_ptsz", FLUSHES, LEAVES, SHOWS, TAKES)                \
+	FUNCTION("cuStreamWaitValue64", FLUSHES, LEAVES, SHOWS, TAKES)                        \
+	FUNCTION("cuStreamWaitValue64_ptsz", FLUSHES, LEAVES, SHOWS, TAKES)                   \
+	FUNCTION("cuStreamWaitValue64_v2", FLUSHES, LEAVES, SHOWS, TAKES)                     \
+	FUNCTION("cuStreamWaitValue64_v2_ptsz", FLUSHES, LEAVES, SHOWS, TAKES)                \
+	FUNCTION("cuStreamWriteValue32", FLUSHES, LEAVES, SHOWS, TAKES)                       \
+	FUNCTION("cuStreamWriteValue32_ptsz", FLUSHES, LEAVES, SHOWS, TAKES)                  \
+	FUNCTION("cuStreamWriteValue32_v2", FLUSHES, LEAVES, SHOWS, TAKES)                    \
+	FUNCTION("cuStreamWriteValue32_v2_ptsz", FLUSHES, LEAVES, SHOWS, TAKES)               \
+	FUNCTION("cuStreamWriteValue64", FLUSHES, LEAVES, SHOWS, TAKES)                       \
+	FUNCTION("cuStreamWriteValue64_ptsz", FLUSHES, LEAVES, SHOWS, TAKES)                  \
+	FUNCTION("cuStreamWriteValue64_v2", FLUSHES, LEAVES, SHOWS, TAKES)                    \
+	FUNCTION("cuStreamWriteValue64_v2_ptsz", FLUSHES, LEAVES, SHOWS, TAKES)               \
+	FUNCTION("cuThreadExchangeStreamCaptureMode", ASKS, LEAVES, QUIET, UNAWARE)           \
+	FUNCTION("cuWaitExternalSemaphoresAsync", FLUSHES, LEAVES, SHOWS, UNAWARE)            \
+	FUNCTION("cuWaitExternalSemaphoresAsync_ptsz", FLUSHES, LEAVES, SHOWS, UNAWARE)
 
 #endif

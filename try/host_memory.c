@@ -84,6 +84,17 @@ bool host_memory_write(void *to, const void *from, size_t bytes)
 	       process_vm_writev(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)bytes;
 }
 
+bool host_memory_can_check(void)
+{
+	pthread_once(&once, find_out);
+	return can_populate;
+}
+
+bool host_memory_is_there(const void *address, size_t bytes, bool is_written)
+{
+	return is_there(address, bytes, is_written ? POPULATE_WRITE : POPULATE_READ);
+}
+
 static bool has_byte(const void *address, bool is_written)
 {
 	unsigned char byte;

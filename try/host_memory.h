@@ -13,6 +13,10 @@
 bool host_memory_read(void *to, const void *from, size_t bytes);
 bool host_memory_write(void *to, const void *from, size_t bytes);
 
+/* Whether the kernel offers a way to know without copying, and what it says of all of it.  Nothing is changed. */
+bool host_memory_can_check(void);
+bool host_memory_is_there(const void *address, size_t bytes, bool is_written);
+
 /* Whether its first and its last byte can be read or, is_written, written.  Nothing is changed. */
 bool host_memory_has_ends(const void *address, size_t bytes, bool is_written);
 

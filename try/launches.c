@@ -9,6 +9,7 @@
 #include "deferred.h"
 #include "driver.h"
 #include "pool.h"
+#include "registering.h"
 #include "run_time.h"
 #include "waits.h"
 
@@ -47,6 +48,7 @@ static CUresult launch(const struct launch *launch, enum try_reason known,
 	uint64_t start_ns;
 
 	run_time_begin();
+	registering_before_launch();
 	if (deferred_put(launch, known, &reason, &late))
 		return late;
 	if (!real)
@@ -125,6 +127,7 @@ static CUresult launch_ex(const CUlaunchConfig *config, CUfunction function, voi
 	else
 		waits_note_work(launch.stream, is_per_thread);
 	run_time_begin();
+	registering_before_launch();
 	if (deferred_put(&launch, known, &known, &late))
 		return late;
 	if (!real)
@@ -167,6 +170,7 @@ CUresult try_launch_ex_ptsz(const CUlaunchConfig *config, CUfunction function, v
 		FLUSH_BEFORE(exported);                                         \
 		waits_before(SHOWS);                                            \
 		run_time_begin();                                               \
+		registering_before_launch();                                    \
 		result = real ? real(__VA_ARGS__) : CUDA_ERROR_NOT_FOUND;       \
 		calls_end(call, begin_ns);                                      \
 		return result;                                                  \

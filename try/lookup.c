@@ -30,6 +30,7 @@ struct effect {
 	enum function_kind kind;
 	enum function_memory memory;
 	enum function_wait wait;
+	enum function_host host;
 };
 
 struct function {
@@ -37,7 +38,7 @@ struct function {
 	struct effect effect;
 };
 
-#define FUNCTION_ROW(name, kind, memory, wait) {name, {kind, memory, wait}},
+#define FUNCTION_ROW(name, kind, memory, wait, host) {name, {kind, memory, wait, host}},
 static const struct function functions[] = {TRY_FUNCTIONS(FUNCTION_ROW)};
 #undef FUNCTION_ROW
 
@@ -101,7 +102,8 @@ static struct effect stub_effect(unsigned stub)
 {
 	if (stub < STUBS_ROWS)
 		return functions[stub - 1].effect;
-	return stub < STUBS_COUNT ? stubs[stub].effect : (struct effect){FLUSHES, RETURNS, EXPOSES};
+	return stub < STUBS_COUNT ? stubs[stub].effect
+				  : (struct effect){FLUSHES, RETURNS, EXPOSES, TAKES};
 }
 
 /* Whether something is to be done before it also where nothing was put off. */
@@ -109,6 +111,7 @@ static bool is_always_told(struct effect effect)
 {
 	return effect.kind > FLUSHES || (effect.memory > LEAVES && process_wants(TRY_POOL)) ||
 	       (effect.memory == LOSES && (process_wants(TRY_PINNED) || checksums_are_wanted())) ||
+	       (effect.host > UNAWARE && process_wants(TRY_PINNED)) ||
 	       (effect.wait > QUIET && process_wants(TRY_FEWER_WAITS));
 }
 
@@ -133,7 +136,7 @@ void *try_before(unsigned stub)
 	checksums_before(effect.memory);
 	pool_before(effect.memory);
 	waits_before(effect.wait);
-	pinned_before(effect.memory);
+	pinned_before(effect.memory, effect.host);
 	if (try_targets[stub] == (void *)try_unresolved)
 		return try_resolve(stub);
 	return try_targets[stub];
@@ -150,15 +153,15 @@ static bool is_version_of(const char *exported, const char *name, size_t length)
 /* Of a function that is in no row: what begins a capture cannot be followed. */
 static struct effect effect_of_unknown(const char *name)
 {
-	return strstr(name, "Capture") ? (struct effect){STOPS, ENDS, EXPOSES}
-				       : (struct effect){FLUSHES, RETURNS, EXPOSES};
+	return strstr(name, "Capture") ? (struct effect){STOPS, ENDS, EXPOSES, TAKES}
+				       : (struct effect){FLUSHES, RETURNS, EXPOSES, TAKES};
 }
 
 /* Which of its versions cuGetProcAddress gave is not known: what all of them need. */
 static struct effect effect_of_versions(const char *name, bool is_per_thread)
 {
 	size_t length = strlen(name);
-	struct effect effect = {HANDLED, LEAVES, QUIET};
+	struct effect effect = {HANDLED, LEAVES, QUIET, UNAWARE};
 	bool is_known = false;
 
 	for (size_t i = 0; i < FUNCTION_COUNT; i++)
@@ -170,6 +173,7 @@ static struct effect effect_of_versions(const char *name, bool is_per_thread)
 			effect.kind = one->kind > effect.kind ? one->kind : effect.kind;
 			effect.memory = one->memory > effect.memory ? one->memory : effect.memory;
 			effect.wait = one->wait > effect.wait ? one->wait : effect.wait;
+			effect.host = one->host > effect.host ? one->host : effect.host;
 		}
 	if (!is_known)
 		return effect_of_unknown(name);
@@ -200,7 +204,8 @@ static void *stub_for(const char *name, struct effect effect, void *real)
 {
 	unsigned stub;
 
-	if (effect.kind == ASKS && effect.memory == LEAVES && effect.wait == QUIET)
+	if (effect.kind == ASKS && effect.memory == LEAVES && effect.wait == QUIET &&
+	    effect.host == UNAWARE)
 		return real;
 	pthread_mutex_lock(&stubs_lock);
 	stub = take_stub(name, effect, real);
@@ -210,6 +215,7 @@ static void *stub_for(const char *name, struct effect effect, void *real)
 	deferred_stop(TRY_NO_MEMORY);
 	pool_before(ENDS);
 	waits_stop(TRY_NO_MEMORY);
+	pinned_before(LEAVES, TAKES);
 	return real;
 }
 

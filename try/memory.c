@@ -9,6 +9,7 @@
 #include "driver.h"
 #include "lookup.h"
 #include "pool.h"
+#include "registering.h"
 #include "waits.h"
 
 /* From what is kept, else by the driver. */
@@ -103,6 +104,7 @@ CUresult try_pointer_attribute(void *value, CUpointer_attribute attribute, CUdev
 	if (!driver->pointer_attribute)
 		return CUDA_ERROR_NOT_FOUND;
 	pool_return_at(address);
+	registering_release_at(address);
 	waits_before(TELLS); /* so asks who is about to give it to something else */
 	if (attribute == CU_POINTER_ATTRIBUTE_P2P_TOKENS)
 		begin_sharing();
@@ -117,6 +119,7 @@ CUresult try_pointer_attributes(unsigned count, CUpointer_attribute *attributes,
 	if (!driver->pointer_attributes)
 		return CUDA_ERROR_NOT_FOUND;
 	pool_return_at(address);
+	registering_release_at(address);
 	waits_before(TELLS);
 	for (unsigned i = 0; attributes && i < count; i++)
 		if (attributes[i] == CU_POINTER_ATTRIBUTE_P2P_TOKENS)
@@ -131,5 +134,6 @@ CUresult try_address_range(CUdeviceptr *base, size_t *bytes, CUdeviceptr address
 	if (!driver->address_range)
 		return CUDA_ERROR_NOT_FOUND;
 	pool_return_at(address);
+	registering_release_at(address);
 	return driver->address_range(base, bytes, address);
 }

@@ -16,6 +16,7 @@
 #include "process.h"
 #include "ranges.h"
 #include "registered.h"
+#include "registering.h"
 #include "run_time.h"
 #include "staging.h"
 #include "waits.h"
@@ -36,6 +37,11 @@ static int stopped = TRY_REASON_COUNT; /* why none is staged any more */
 static bool is_wanted(void)
 {
 	return process_wants(TRY_PINNED) && driver_open()->is_complete;
+}
+
+static CUdeviceptr address_of(const void *host)
+{
+	return (CUdeviceptr)(uintptr_t)host;
 }
 
 /* ---- whether ---- */
@@ -114,6 +120,12 @@ static CUresult pass_rest(const struct copy *copy, const struct staged *staged, 
 	return result;
 }
 
+/* It was copied as the program would have it copied otherwise, with pageable memory: so that is what it takes. */
+static bool reason_is_of_worth(enum try_reason reason)
+{
+	return reason == TRY_REASON_COUNT || reason == TRY_FIRST_COPIES || reason == TRY_ASIDE;
+}
+
 static CUresult stage(const struct copy *copy)
 {
 	size_t left = copy_worth_left(copy->is_to_host, copy->bytes);
@@ -129,25 +141,77 @@ static CUresult stage(const struct copy *copy)
 							       : pass_rest(copy, &staged, left);
 }
 
+static bool may_be_registered(const struct copy *copy)
+{
+	if (!registering_may_have(copy->bytes) ||
+	    __atomic_load_n(&stopped, __ATOMIC_RELAXED) != TRY_REASON_COUNT)
+		return false;
+	if (deferred_count_captures())
+		return false;
+	pool_return_at(address_of(copy->host));
+	return is_plain_stream(copy->stream) && ranges_is_on_gpu(copy->device, copy->bytes);
+}
+
+/* Either end: the program may take one for the other, and the driver is to say so. */
+static void begin_unregistered(const struct copy *copy, int numbers[2])
+{
+	numbers[0] = registering_begin(copy->host, copy->bytes);
+	numbers[1] = registering_begin((const void *)(uintptr_t)copy->device, copy->bytes);
+}
+
+/* The legacy default stream never is, and must not be asked. */
+static bool is_captured(CUstream stream)
+{
+	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+
+	return stream != CU_STREAM_LEGACY &&
+	       (driver_open()->is_capturing(stream, &status) != CUDA_SUCCESS ||
+		status != CU_STREAM_CAPTURE_STATUS_NONE);
+}
+
+/* Through pinned memory of the library's own, or passed on. */
+static CUresult copy_unregistered(const struct copy *copy, bool is_plain)
+{
+	enum try_reason reason = why_not(copy);
+	bool is_compared = is_plain && reason_is_of_worth(reason) && registering_compares(copy);
+	uint64_t start_ns = is_compared ? clock_ns() : 0;
+	CUresult result;
+
+	if (reason == TRY_REASON_COUNT)
+		result = stage(copy);
+	__atomic_fetch_sub(&under_way, 1, __ATOMIC_SEQ_CST);
+	if (reason != TRY_REASON_COUNT) {
+		counts_add_passed(reason);
+		result = copy->pass(copy, 0, copy->bytes);
+	}
+	if (reason == TRY_CAPTURE && result == CUDA_SUCCESS && is_captured(copy->stream))
+		registering_before(TAKES); /* a graph copies the memory later */
+	if (is_compared && result == CUDA_SUCCESS)
+		registering_note(copy, clock_ns() - start_ns);
+	return result;
+}
+
 /* Counted before it is known whether anything is captured: who begins to, looks at this after that. */
 static CUresult copy_between(const struct copy *copy)
 {
-	enum try_reason reason;
+	int numbers[2];
+	bool is_plain;
 	CUresult result;
 
 	if (!is_wanted())
 		return copy->pass(copy, 0, copy->bytes);
 	counts_add(TRY_COPIES_SEEN, 1);
 	__atomic_fetch_add(&under_way, 1, __ATOMIC_SEQ_CST);
-	reason = why_not(copy);
-	if (reason == TRY_REASON_COUNT) {
-		result = stage(copy);
+	is_plain = may_be_registered(copy);
+	if (is_plain && registering_copy(copy)) {
 		__atomic_fetch_sub(&under_way, 1, __ATOMIC_SEQ_CST);
-		return result;
+		return CUDA_SUCCESS;
 	}
-	__atomic_fetch_sub(&under_way, 1, __ATOMIC_SEQ_CST);
-	counts_add_passed(reason);
-	return copy->pass(copy, 0, copy->bytes);
+	begin_unregistered(copy, numbers);
+	result = copy_unregistered(copy, is_plain);
+	registering_end(numbers[0]);
+	registering_end(numbers[1]);
+	return result;
 }
 
 /* ---- the functions ---- */
@@ -161,11 +225,6 @@ static CUstream named(CUstream given, CUstream usual)
 static void *host_at(const struct copy *copy, size_t from)
 {
 	return (unsigned char *)copy->host + from;
-}
-
-static CUdeviceptr address_of(const void *host)
-{
-	return (CUdeviceptr)(uintptr_t)host;
 }
 
 #define FROM_HOST(name, exported, member, wait, usual)                                         \
@@ -284,7 +343,7 @@ static CUdeviceptr from_of(const struct copy *copy, size_t from)
 
 static CUresult copy_of_any(struct copy copy, CUdeviceptr to, CUdeviceptr from)
 {
-	copy.is_to_host = is_wanted() && copy.bytes >= STAGED_LEAST_BYTES &&
+	copy.is_to_host = is_wanted() && registering_may_have(copy.bytes) &&
 			  ranges_is_on_gpu(from, copy.bytes);
 	copy.device = copy.is_to_host ? from : to;
 	copy.host = (void *)(uintptr_t)(copy.is_to_host ? to : from);
@@ -337,9 +396,12 @@ ANY_ASYNC(try_copy_any_async_ptsz, "cuMemcpyAsync_ptsz", copy_any_async_ptsz, CU
 
 /* ---- the process ---- */
 
-void pinned_before(enum function_memory memory)
+void pinned_before(enum function_memory memory, enum function_host host)
 {
-	if (memory == LOSES && is_wanted())
+	if (!is_wanted())
+		return;
+	registering_before(host);
+	if (memory == LOSES)
 		staging_forget();
 }
 
@@ -351,6 +413,7 @@ void pinned_begin_capture(void)
 	while (__atomic_load_n(&under_way, __ATOMIC_SEQ_CST) &&
 	       clock_ns() - start_ns < CAPTURE_WAIT_MS * 1000000ull)
 		sched_yield();
+	registering_before(SEES);
 }
 
 /* The driver does not work in the child of a process that used it, and the threads are not there. */
@@ -359,4 +422,5 @@ void pinned_forked(void)
 	under_way = 0;
 	stopped = TRY_FORKED;
 	staging_forked();
+	registering_forked();
 }

@@ -1,10 +1,10 @@
 /*
- * pinned.h - copies of pageable memory that go through pinned memory of the library's own, by several threads.
+ * pinned.h - copies of pageable memory as copies of pinned memory.
  *
  * The program sees what it would have seen: the copy comes at its place in its stream, a copy to the host returns when the
  * memory is there, one to the GPU when the memory may be changed, and a synchronous one when it is done.  What the driver might refuse it
- * gets as it came.  Memory of the program is never registered: nobody tells when it is freed, and the GPU would go on with
- * the pages that were there before.
+ * gets as it came.  Large memory that comes again is registered (registering.h), and what is not goes through pinned memory of the
+ * library's own (staging.h).
  */
 #ifndef ROOFLINE_TRY_PINNED_H
 #define ROOFLINE_TRY_PINNED_H
@@ -29,7 +29,7 @@ CUresult try_copy_any_async(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUst
 CUresult try_copy_any_async_ptsz(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream);
 
 /* Before a function of the driver that has this in functions.h. */
-void pinned_before(enum function_memory memory);
+void pinned_before(enum function_memory memory, enum function_host host);
 
 /* After deferred_begin_capture() and before the driver begins the capture: no copy is under way any more, as far as that can be
  * waited for. */

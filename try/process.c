@@ -12,11 +12,12 @@
 #include "deferred.h"
 #include "pinned.h"
 #include "pool.h"
+#include "registering.h"
 #include "run_time.h"
 #include "waits.h"
 
 static bool is_wanted[TRY_STRATEGY_COUNT];
-static bool is_any_wanted, is_stubborn;
+static bool is_any_wanted, is_stubborn, is_unwatched;
 static bool is_started;
 static pid_t self; /* a child of vfork shares all of this, and is another process */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -32,6 +33,7 @@ __attribute__((constructor)) static void read_strategies(void)
 {
 	const char *list = getenv("ROOFLINE_TRY"), *always = getenv("ROOFLINE_TRY_ALWAYS");
 	const char *watch = getenv("ROOFLINE_TRY_WATCH"), *calls = getenv("ROOFLINE_TRY_CALLS");
+	const char *unwatched = getenv("ROOFLINE_TRY_UNWATCHED");
 
 	for (; list && *list; list += strcspn(list, ","), list += *list == ',')
 		for (int i = 0; i < TRY_STRATEGY_COUNT; i++)
@@ -40,6 +42,7 @@ __attribute__((constructor)) static void read_strategies(void)
 				is_wanted[i] = is_any_wanted = true;
 	is_any_wanted |= (watch && *watch) || (calls && *calls);
 	is_stubborn = always && *always;
+	is_unwatched = unwatched && *unwatched;
 	if (!is_any_wanted)
 		return;
 	counts_open(getenv("ROOFLINE_TRY_OUTPUT"));
@@ -62,6 +65,23 @@ bool process_is_stubborn(void)
 	return is_stubborn;
 }
 
+bool process_is_unwatched(void)
+{
+	return is_unwatched;
+}
+
+static void before_fork(void)
+{
+	registering_before_fork();
+	deferred_before_fork();
+}
+
+static void after_fork(void)
+{
+	deferred_after_fork();
+	registering_after_fork();
+}
+
 static void forked(void)
 {
 	self = getpid();
@@ -78,7 +98,7 @@ static void start(void)
 {
 	is_started = true;
 	self = getpid();
-	pthread_atfork(deferred_before_fork, deferred_after_fork, forked);
+	pthread_atfork(before_fork, after_fork, forked);
 	atexit(process_end);
 }
 

@@ -15,6 +15,9 @@ bool process_wants(enum try_strategy strategy);
 /* Whether it goes on where it does not pay. */
 bool process_is_stubborn(void);
 
+/* Whether the kernel is taken for one that does not tell when memory is unmapped. */
+bool process_is_unwatched(void);
+
 /* The program uses the driver: from now on its forks and its end are watched. */
 void process_start(void);
 

@@ -6,6 +6,7 @@
 
 #include "before.h"
 #include "driver.h"
+#include "registering.h"
 #include "waits.h"
 
 enum { RANGES_MOST = 1024 };
@@ -68,14 +69,17 @@ CUresult try_host_register(void *address, size_t bytes, unsigned flags)
 {
 	const struct driver *driver = driver_open();
 	CUresult result;
+	int number;
 
 	if (!driver->host_register)
 		return CUDA_ERROR_NOT_FOUND;
 	FLUSH_BEFORE("cuMemHostRegister_v2");
 	waits_before(EXPOSES);
+	number = registering_begin(address, bytes);
 	result = driver->host_register(address, bytes, flags);
 	if (result == CUDA_SUCCESS)
 		note(address, bytes);
+	registering_end(number);
 	return result;
 }
 
@@ -83,11 +87,16 @@ CUresult try_host_register(void *address, size_t bytes, unsigned flags)
 CUresult try_host_unregister(void *address)
 {
 	const struct driver *driver = driver_open();
+	CUresult result;
+	int number;
 
 	if (!driver->host_unregister)
 		return CUDA_ERROR_NOT_FOUND;
 	FLUSH_BEFORE("cuMemHostUnregister");
 	waits_before(SHOWS);
 	forget(address);
-	return driver->host_unregister(address);
+	number = registering_begin(address, 1);
+	result = driver->host_unregister(address);
+	registering_end(number);
+	return result;
 }

@@ -6,6 +6,7 @@
 #include "deferred.h"
 #include "driver.h"
 #include "launches.h"
+#include "registering.h"
 #include "waits.h"
 
 CUresult try_set_function_attribute(CUfunction function, CUfunction_attribute attribute, int value)
@@ -44,6 +45,7 @@ CUresult try_create_context_v3(CUcontext *context, void *affinities, int count, 
 	const struct driver *driver = driver_open();
 
 	waits_before(TELLS);
+	registering_before(SEES);
 	if (count)
 		deferred_stop(TRY_STREAM);
 	return driver->create_context_v3
@@ -57,6 +59,7 @@ CUresult try_create_context_v4(CUcontext *context, void *parameters, unsigned fl
 	const struct driver *driver = driver_open();
 
 	waits_before(parameters ? EXPOSES : TELLS);
+	registering_before(SEES);
 	if (parameters)
 		deferred_stop(TRY_STREAM);
 	return driver->create_context_v4

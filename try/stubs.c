@@ -152,18 +152,21 @@ __asm__(".text\n"
 #define GO_TO(stub) "movl $" TEXT(__COUNTER__) ", %r11d\njmp " stub "\n"
 #define CODE_STRAIGHT(name) __asm__(EXPORT(name) GO_TO("try_ask_stub") END(name));
 #define CODE_BEFORE(name) __asm__(EXPORT(name) GO_TO("try_flush_stub") END(name));
-#define CODE_ASKS_LEAVES_QUIET(name) CODE_STRAIGHT(name)
-#define CODE_ASKS_LEAVES_TELLS(name) CODE_BEFORE(name)
-#define CODE_ASKS_LEAVES_EXPOSES(name) CODE_BEFORE(name)
-#define CODE_ASKS_RETURNS_QUIET(name) CODE_BEFORE(name)
-#define CODE_ASKS_RETURNS_TELLS(name) CODE_BEFORE(name)
-#define CODE_ASKS(name, memory, wait) CODE_ASKS_##memory##_##wait(name)
-#define CODE_FLUSHES(name, memory, wait) CODE_BEFORE(name)
-#define CODE_RENAMES(name, memory, wait) CODE_BEFORE(name)
-#define CODE_FORGETS(name, memory, wait) CODE_BEFORE(name)
-#define CODE_STOPS(name, memory, wait) CODE_BEFORE(name)
-#define CODE_HANDLED(name, memory, wait) _Static_assert(__COUNTER__ >= 0, "its number stays free");
-#define CODE(name, kind, memory, wait) CODE_##kind(name, memory, wait)
+#define CODE_ASKS_LEAVES_QUIET(name, host) CODE_ASKS_##host(name)
+#define CODE_ASKS_UNAWARE(name) CODE_STRAIGHT(name)
+#define CODE_ASKS_SEES(name) CODE_BEFORE(name)
+#define CODE_ASKS_LEAVES_TELLS(name, host) CODE_BEFORE(name)
+#define CODE_ASKS_LEAVES_EXPOSES(name, host) CODE_BEFORE(name)
+#define CODE_ASKS_RETURNS_QUIET(name, host) CODE_BEFORE(name)
+#define CODE_ASKS_RETURNS_TELLS(name, host) CODE_BEFORE(name)
+#define CODE_ASKS(name, memory, wait, host) CODE_ASKS_##memory##_##wait(name, host)
+#define CODE_FLUSHES(name, memory, wait, host) CODE_BEFORE(name)
+#define CODE_RENAMES(name, memory, wait, host) CODE_BEFORE(name)
+#define CODE_FORGETS(name, memory, wait, host) CODE_BEFORE(name)
+#define CODE_STOPS(name, memory, wait, host) CODE_BEFORE(name)
+#define CODE_HANDLED(name, memory, wait, host) \
+	_Static_assert(__COUNTER__ >= 0, "its number stays free");
+#define CODE(name, kind, memory, wait, host) CODE_##kind(name, memory, wait, host)
 
 _Static_assert(__COUNTER__ == 0, "the first row is number 1");
 TRY_FUNCTIONS(CODE)

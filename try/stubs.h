@@ -11,7 +11,7 @@
 #define STUBS_LOOKED_UP 4096
 #define STUBS_LOOKED_UP_TEXT "4096"
 
-#define STUBS_ONE(name, kind, memory, wait) +1
+#define STUBS_ONE(name, kind, memory, wait, host) +1
 /* Number 0 is none. */
 enum { STUBS_ROWS = 1 TRY_FUNCTIONS(STUBS_ONE), STUBS_COUNT = STUBS_ROWS + STUBS_LOOKED_UP };
 

@@ -239,6 +239,13 @@ static const struct reach_row {
 	{TRY_COPIES_STAGED, TRY_COPIES_SEEN, "pinned",
 	 "copies between the host and the GPU went through pinned memory"},
 	{TRY_STAGED_BYTES, TRY_COUNT_COUNT, "bytes", "bytes went through it"},
+	{TRY_COPIES_REGISTERED, TRY_COPIES_SEEN, "registered",
+	 "copies between the host and the GPU were of memory that was registered for it"},
+	{TRY_REGISTERED_BYTES, TRY_COUNT_COUNT, "bytes", "bytes were copied so"},
+	{TRY_RANGES_REGISTERED, TRY_COUNT_COUNT, "registered",
+	 "times memory of the program was registered"},
+	{TRY_RANGES_RELEASED, TRY_COUNT_COUNT, "released",
+	 "times it was released again, before the end"},
 	{TRY_TIMER_FLUSHES, TRY_COUNT_COUNT, "timer",
 	 "times nothing was called for a while, and all was given to the GPU"},
 };
@@ -304,6 +311,11 @@ static void put_reach(struct page *page, const struct trial *trial)
 			page, "  ",
 			"the library stepped aside: the strategy cost the program more than it saved",
 			2);
+	if (reach->counts[TRY_UNWATCHED])
+		page_wrap(page, "  ",
+			  "no memory was registered: this kernel does not tell when it is "
+			  "unmapped (userfaultfd)",
+			  2);
 	if (reach->counts[TRY_LATE_ERRORS])
 		page_wrap(page, "  ",
 			  "errors of launches came from a later call than without the strategy", 2);

@@ -15,18 +15,20 @@
 #define TRY_LIBRARY "librooflinetry.so"
 
 /* VARIABLE(constant, name, meaning) */
-#define TRY_VARIABLES(VARIABLE)                                                            \
-	VARIABLE(TRY_ENV_STRATEGIES, "ROOFLINE_TRY",                                       \
-		 "strategies, by commas: graph,pool,fewer-waits,pinned")                   \
-	VARIABLE(TRY_ENV_ALWAYS, "ROOFLINE_TRY_ALWAYS",                                    \
-		 "1: it does not step aside where it does not pay, for tests")             \
-	VARIABLE(TRY_ENV_WATCH, "ROOFLINE_TRY_WATCH",                                      \
-		 "1: without a strategy, it takes the time of the run alone")              \
-	VARIABLE(TRY_ENV_CALLS, "ROOFLINE_TRY_CALLS",                                      \
-		 "a recording's folder: each process adds when it launched and waited")    \
-	VARIABLE(TRY_ENV_MEMORY, "ROOFLINE_TRY_MEMORY",                                    \
-		 "hashes of the GPU's memory go into this file, a dot and the process id") \
-	VARIABLE(TRY_ENV_OUTPUT, "ROOFLINE_TRY_OUTPUT",                                    \
+#define TRY_VARIABLES(VARIABLE)                                                             \
+	VARIABLE(TRY_ENV_STRATEGIES, "ROOFLINE_TRY",                                        \
+		 "strategies, by commas: graph,pool,fewer-waits,pinned")                    \
+	VARIABLE(TRY_ENV_ALWAYS, "ROOFLINE_TRY_ALWAYS",                                     \
+		 "1: it does not step aside where it does not pay, for tests")              \
+	VARIABLE(TRY_ENV_UNWATCHED, "ROOFLINE_TRY_UNWATCHED",                               \
+		 "1: as where the kernel does not tell when memory is unmapped, for tests") \
+	VARIABLE(TRY_ENV_WATCH, "ROOFLINE_TRY_WATCH",                                       \
+		 "1: without a strategy, it takes the time of the run alone")               \
+	VARIABLE(TRY_ENV_CALLS, "ROOFLINE_TRY_CALLS",                                       \
+		 "a recording's folder: each process adds when it launched and waited")     \
+	VARIABLE(TRY_ENV_MEMORY, "ROOFLINE_TRY_MEMORY",                                     \
+		 "hashes of the GPU's memory go into this file, a dot and the process id")  \
+	VARIABLE(TRY_ENV_OUTPUT, "ROOFLINE_TRY_OUTPUT",                                     \
 		 "each process writes what was reached into this file, a dot and its id")
 
 #define TRY_CONSTANT(constant, name, meaning) constant,
@@ -38,7 +40,7 @@ enum try_variable { TRY_VARIABLES(TRY_CONSTANT) TRY_VARIABLE_COUNT };
 	STRATEGY(TRY_POOL, "pool", "freed memory is kept for the next allocation of its size") \
 	STRATEGY(TRY_FEWER_WAITS, "fewer-waits",                                               \
 		 "waits of which the host can see nothing are left out")                       \
-	STRATEGY(TRY_PINNED, "pinned", "copies of pageable memory go through pinned memory")
+	STRATEGY(TRY_PINNED, "pinned", "copies of pageable memory are made from pinned memory")
 
 enum try_strategy { TRY_STRATEGIES(TRY_CONSTANT) TRY_STRATEGY_COUNT };
 
@@ -74,6 +76,15 @@ enum try_strategy { TRY_STRATEGIES(TRY_CONSTANT) TRY_STRATEGY_COUNT };
 	COUNT(TRY_COPIES_STAGED, "copies_staged",                                               \
 	      "of these, those of pageable memory that went through pinned memory")             \
 	COUNT(TRY_STAGED_BYTES, "staged_bytes", "bytes that went through it")                   \
+	COUNT(TRY_COPIES_REGISTERED, "copies_registered",                                       \
+	      "of all copies, those of memory that was registered for it")                      \
+	COUNT(TRY_REGISTERED_BYTES, "registered_bytes", "bytes that were copied so")            \
+	COUNT(TRY_RANGES_REGISTERED, "ranges_registered",                                       \
+	      "times that memory of the program was registered")                                \
+	COUNT(TRY_RANGES_RELEASED, "ranges_released",                                           \
+	      "times that it was released again, before the end")                               \
+	COUNT(TRY_UNWATCHED, "unwatched",                                                       \
+	      "1: none was, as the kernel does not tell when it is unmapped (userfaultfd)")     \
 	COUNT(TRY_RUN_NS, "run_ns",                                                             \
 	      "nanoseconds from the first launch to the end of the last wait")                  \
 	COUNT(TRY_STEPPED_ASIDE, "stepped_aside", "1: it cost more than it saved, and stopped")

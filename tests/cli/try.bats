@@ -98,8 +98,20 @@ field() {
 	[ "$(paste -sd' ' runs)" = "bare tried pinned" ]
 	[[ "$output" == *"80 of 100 (80.0%) copies between the host and the GPU went through"*"pinned memory"* ]]
 	[[ "$output" == *"335,544,320 bytes went through it"* ]]
+	[[ "$output" != *"no memory was registered"* ]]
 	[[ "$output" == *"20  small_copy: a copy between the host and the GPU of less than a"*megabyte* ]]
 	[[ "$output" == *"Predicted  (pinned_memory, from "* ]]
+}
+
+@test "copies of memory that was registered for them are told, or that none could be" {
+	export FAKE_TRY_ROWS="copies_seen,100 copies_registered,90 registered_bytes,1000 ranges_registered,3 ranges_released,2 unwatched,0"
+	run -0 --separate-stderr try --pinned -r 1 -- ./app
+	[[ "$output" == *"90 of 100 (90.0%) copies between the host and the GPU"*"registered for it"* ]]
+	[[ "$output" == *"3 times memory of the program was registered"* ]]
+	[[ "$output" == *"2 times it was released again, before the end"* ]]
+	export FAKE_TRY_ROWS="copies_seen,100 unwatched,1"
+	run -0 --separate-stderr try --pinned -r 1 -- ./app
+	[[ "$output" == *"no memory was registered: this kernel does not tell when it is unmapped"* ]]
 }
 
 @test "what memory of the GPU contained is compared in runs of their own, and told where it differs" {

@@ -48,6 +48,7 @@ REACHED = {
     "allocations_reused": "allocations",
     "waits_left_out": "waits",
     "copies_staged": "pinned copies",
+    "copies_registered": "copies of registered memory",
 }
 SLOWER = 0.97
 NEAR = 0.25
@@ -76,7 +77,7 @@ def reached(trial):
 def counted(trial):
     reach = trial.get("reach") or {}
     names = ("launches_seen", "graph_nodes", "graph_launches", "graphs_instantiated", "graph_nodes_set")
-    names += ("allocations_reused", "waits_left_out", "copies_staged")
+    names += ("allocations_reused", "waits_left_out", "copies_staged", "copies_registered")
     return ", ".join(f"{name} {reach[name]}" for name in names if reach.get(name))
 
 

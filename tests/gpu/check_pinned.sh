@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# librooflinetry.so with --pinned: copies of every form bring what they should, bundled workloads are right, and copy_overlap gains
+# librooflinetry.so with --pinned: copies of every form bring what they should, also of memory that goes between them, bundled workloads are right, and copy_overlap gains
 # nearly what pinned memory in its source brings; and --check-memory compares what memory of the GPU contained.
 # About a minute and a half.  It prints a table of times as the programs print them.
 # shellcheck source=tests/gpu/tap.bash
@@ -59,14 +59,14 @@ gains() {
 }
 
 declare -A bare_of tried_of
-printf '# %-34s %9s %9s %6s %8s %8s %6s %s\n' "workload and variant" bare_us tried_us gain seen staged aside "passed on"
+printf '# %-34s %9s %9s %6s %8s %10s %8s %6s %s\n' "workload and variant" bare_us tried_us gain seen registered staged aside "passed on"
 for variant in naive pinned streamed streamed_pageable; do
 	take_times copy_overlap $variant
 	bare_of[$variant]=$bare_us tried_of[$variant]=$tried_us
 	run=copy_overlap.$variant.3
-	printf '# %-34s %9s %9s %6s %8s %8s %6s %s\n' "copy_overlap $variant" "$bare_us" "$tried_us" \
+	printf '# %-34s %9s %9s %6s %8s %10s %8s %6s %s\n' "copy_overlap $variant" "$bare_us" "$tried_us" \
 		"$(awk -v bare="$bare_us" -v with="$tried_us" 'BEGIN { if (with > 0) printf "%.2fx", bare / with }')" \
-		"$(count "$run" copies_seen)" "$(count "$run" copies_staged)" "$(count "$run" stepped_aside)" "$(reasons "$run")"
+		"$(count "$run" copies_seen)" "$(count "$run" copies_registered)" "$(count "$run" copies_staged)" "$(count "$run" stepped_aside)" "$(reasons "$run")"
 	check "copy_overlap $variant: right with pinned" is_right "$scratch/copy_overlap.$variant.tried" "$scratch/copy_overlap.$variant.err"
 	check "copy_overlap $variant: no slower with pinned" is_no_slower
 done
@@ -85,7 +85,7 @@ is_same() {
 
 limit_s=60
 declare -A run_of
-for way in forms threads memory refused bad reset; do
+for way in forms threads memory refused bad reset renewed; do
 	start "$programs/copy_forms" "$way"
 	run_of[bare:$way]=$run_count
 	for strategies in pinned $all; do
@@ -96,17 +96,20 @@ for way in forms threads memory refused bad reset; do
 	done
 	start env ROOFLINE_TRY=pinned LD_PRELOAD="$library" "$programs/copy_forms" "$way"
 	run_of[pinned, stepping aside:$way]=$run_count
+	start env ROOFLINE_TRY=pinned ROOFLINE_TRY_ALWAYS=1 ROOFLINE_TRY_UNWATCHED=1 LD_PRELOAD="$library" "$programs/copy_forms" "$way"
+	run_of[pinned, nothing registered:$way]=$run_count
 done
 wait
-for way in forms threads memory refused bad reset; do
-	for strategies in pinned $all "pinned, stepping aside"; do
+for way in forms threads memory refused bad reset renewed; do
+	for strategies in pinned $all "pinned, stepping aside" "pinned, nothing registered"; do
 		check "copy_forms $way: the same with $strategies" is_same "$scratch/${run_of[bare:$way]}" "$scratch/${run_of[$strategies:$way]}"
 	done
 	sed "s/^/# copy_forms $way, bare: /" "$scratch/${run_of[bare:$way]}.out" | head -30
-	echo "# copy_forms $way with pinned: $(count pinned.$way copies_staged) of $(count pinned.$way copies_seen) copies, $(reasons pinned.$way)"
+	echo "# copy_forms $way with pinned: $(count pinned.$way copies_registered) registered and $(count pinned.$way copies_staged) staged of $(count pinned.$way copies_seen) copies, $(count pinned.$way ranges_registered) times registered, $(count pinned.$way ranges_released) released, $(reasons pinned.$way)"
 done
 # Ten forms there with ten back, of three sizes that are large enough; and ten of the largest.
-check "copy_forms forms: every form goes through pinned memory" equal 620 "$(count pinned.forms copies_staged)"
+check "copy_forms forms: every form goes through pinned memory" equal 620 $(($(count pinned.forms copies_staged) + $(count pinned.forms copies_registered)))
+check "copy_forms renewed: memory that goes is registered again and again" test "$(count pinned.renewed ranges_registered)" -ge 100
 check "copy_forms forms: all that is brought is right" equal "right 8388608 100" "$(grep '^right 8388608 ' "$scratch/${run_of[pinned:forms]}.out")"
 
 # ---- all workloads, all variants ----

@@ -4,7 +4,8 @@
  *
  * WAY: forms (the default), threads: at the same time; memory: pinned, registered, managed and stream-ordered memory; refused:
  * ranges beyond an allocation, and copies while a stream is captured; bad: from and to addresses that are none, each in a process of its own, of
- * which the end is printed; reset: the device is reset between copies.
+ * which the end is printed; reset: the device is reset between copies; renewed: the memory of the host is unmapped, moved and emptied
+ * between copies, and the process forks.
  */
 #include <cstdio>
 #include <cstdlib>
@@ -359,6 +360,65 @@ static void run_bad()
 	}
 }
 
+/* Memory that was copied again and again is unmapped, mapped anew at the same address, moved and emptied, as a program may do. */
+static bytes_t *renew(bytes_t *host, size_t bytes, int way)
+{
+	void *wanted = host;
+
+	if (way == 0) {
+		munmap(host, bytes);
+		return static_cast<bytes_t *>(mmap(wanted, bytes, PROT_READ | PROT_WRITE,
+						   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
+	}
+	if (way == 1) /* a page in the middle alone */
+		mmap(host + bytes / 2, 4096, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	if (way == 2)
+		madvise(host, bytes, MADV_DONTNEED);
+	if (way == 3) {
+		void *moved =
+			mremap(host, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
+			       mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+
+		mmap(wanted, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+		     -1, 0);
+		munmap(moved, bytes);
+	}
+	return host;
+}
+
+static void run_renewed()
+{
+	size_t bytes = 8 << 20;
+	bytes_t *gpu, *host = static_cast<bytes_t *>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+							  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+	cudaStream_t stream;
+
+	CUDA_CHECK(cudaMalloc(&gpu, bytes));
+	CUDA_CHECK(cudaStreamCreate(&stream));
+	for (int way = 0; way < 6; way++) {
+		int right = 0;
+
+		for (int i = 0; i < 40; i++) {
+			bytes_t *own = way == 5 ? static_cast<bytes_t *>(malloc(bytes)) : host;
+
+			for (int j = 0; j < 2; j++)
+				right += is_right(there[(i + j) % forms], back[i % forms], gpu, own,
+						  bytes, stream, i + j);
+			if (way == 5)
+				free(own);
+			else if (way < 4)
+				host = renew(host, bytes, way);
+			else if (fork() == 0)
+				_exit(0);
+		}
+		printf("renewed %d %d\n", way, right);
+	}
+	while (wait(nullptr) > 0)
+		;
+	CUDA_CHECK(cudaFree(gpu));
+}
+
 static void run_reset()
 {
 	run_forms();
@@ -374,7 +434,8 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)();
 	} ways[] = {{"forms", run_forms},     {"threads", run_threads}, {"memory", run_memory},
-		    {"refused", run_refused}, {"bad", run_bad},		{"reset", run_reset}};
+		    {"refused", run_refused}, {"bad", run_bad},		{"reset", run_reset},
+		    {"renewed", run_renewed}};
 	const char *way = argc > 1 ? argv[1] : "forms";
 
 	for (const auto &one : ways)

@@ -54,6 +54,7 @@ typedef void CUctxCreateParams;
 	FUNCTION(cuMemAllocManaged)            \
 	FUNCTION(cuMemHostRegister)            \
 	FUNCTION(cuMemHostUnregister)          \
+	FUNCTION(cuMemHostGetFlags)            \
 	FUNCTION(cuGraphInstantiateWithFlags)  \
 	FUNCTION(cuGraphExecDestroy)           \
 	FUNCTION(cuGraphDestroy)               \
@@ -84,6 +85,9 @@ uint64_t fake_digest(void);
 
 /* How much was done in the thread's context since the last wait for all of it. */
 unsigned long fake_unfinished(void);
+
+/* The program is about to unmap these pages, to move or to empty them: the GPU keeps what it has registered of them. */
+void fake_unmaps(const void *address, size_t bytes);
 
 /* What the hash has in place of this memory's address, until it is freed. */
 void fake_name(CUdeviceptr address, long name);

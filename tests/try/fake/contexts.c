@@ -196,7 +196,6 @@ CUresult cuEventDestroy(CUevent event)
 	if (!fake_is_silent(event))
 		return CUDA_SUCCESS;
 	pthread_mutex_lock(&fake_lock);
-	fake_settle_pieces();
 	unused_silent[unused_count++] = event;
 	pthread_mutex_unlock(&fake_lock);
 	return CUDA_SUCCESS;

@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #include "fake.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -27,11 +28,25 @@ struct copy {
 
 /* ---- memory that is registered ---- */
 
+/* The GPU has the pages that were there when it was registered: what was in those that the program unmapped since is in old. */
 static struct registered {
 	unsigned char *address;
 	size_t bytes;
 	bool is_of_library;
+	unsigned char *old;
+	bool *is_old; /* by page */
 } registered[REGISTERED_MOST];
+
+/* Memory of the host, whatever the program may do with it. */
+static int memory_file;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void open_memory(void)
+{
+	memory_file = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+	if (memory_file < 0)
+		abort();
+}
 
 static struct registered *registered_at(const void *address)
 {
@@ -63,11 +78,19 @@ CUresult cuMemHostRegister(void *address, size_t bytes, unsigned flags)
 	for (int i = 0; i < REGISTERED_MOST && !registered_at(address); i++)
 		if (!registered[i].address) {
 			registered[i] = (struct registered){address, bytes,
-							    flags == CU_MEMHOSTREGISTER_PORTABLE};
+							    flags == CU_MEMHOSTREGISTER_PORTABLE,
+							    NULL, NULL};
 			result = fake_answer();
 		}
 	pthread_mutex_unlock(&fake_lock);
 	return result;
+}
+
+CUresult cuMemHostGetFlags(unsigned *flags, void *address)
+{
+	*flags = 0;
+	return fake_is_registered((CUdeviceptr)(uintptr_t)address) ? CUDA_SUCCESS
+								   : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuMemHostUnregister(void *address)
@@ -75,12 +98,52 @@ CUresult cuMemHostUnregister(void *address)
 	struct registered *found;
 
 	pthread_mutex_lock(&fake_lock);
+	if (fake_captures)
+		fake_log_op("capture_disturbed", fake_captures, 0);
 	fake_settle_pieces();
 	found = registered_at(address);
-	if (found)
+	if (found && found->address != address)
+		found = NULL;
+	if (found) {
+		free(found->old);
+		free(found->is_old);
 		*found = (struct registered){0};
+	}
 	pthread_mutex_unlock(&fake_lock);
 	return found ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+}
+
+static void keep_old(struct registered *one, uintptr_t start, uintptr_t end)
+{
+	size_t pages = one->bytes / PAGE_BYTES + 2;
+
+	if (!one->old) {
+		one->old = malloc(one->bytes);
+		one->is_old = calloc(pages, 1);
+	}
+	if (!one->old || !one->is_old)
+		abort();
+	for (size_t from = 0; from < one->bytes; from += PAGE_BYTES) {
+		uintptr_t page = (uintptr_t)one->address + from;
+		size_t bytes = one->bytes - from < PAGE_BYTES ? one->bytes - from : PAGE_BYTES;
+
+		if (page < start || page >= end || one->is_old[from / PAGE_BYTES])
+			continue;
+		one->is_old[from / PAGE_BYTES] = true;
+		if (pread(memory_file, one->old + from, bytes, (off_t)page) != (ssize_t)bytes)
+			memset(one->old + from, 0, bytes);
+	}
+}
+
+void fake_unmaps(const void *address, size_t bytes)
+{
+	pthread_once(&once, open_memory);
+	pthread_mutex_lock(&fake_lock);
+	fake_settle_pieces();
+	for (int i = 0; i < REGISTERED_MOST; i++)
+		if (registered[i].address)
+			keep_old(&registered[i], (uintptr_t)address, (uintptr_t)address + bytes);
+	pthread_mutex_unlock(&fake_lock);
 }
 
 /* ---- pieces, which are done late ---- */
@@ -100,13 +163,35 @@ static void take_time(const struct copy *copy, const char *of)
 		usleep((unsigned)(copy->bytes / 500));
 }
 
+/* From or to the page that was registered; it may have been unmapped, or be one that the program cannot touch. */
+static void move_of_page(bool is_to_host, uintptr_t host, unsigned char *device, size_t bytes)
+{
+	const struct registered *one = registered_at((void *)host);
+	size_t from = one ? host - (uintptr_t)one->address : 0;
+
+	if (one && one->old && one->is_old[from / PAGE_BYTES]) {
+		if (is_to_host)
+			memcpy(one->old + from, device, bytes);
+		else
+			memcpy(device, one->old + from, bytes);
+	} else if ((is_to_host
+			    ? pwrite(memory_file, device, bytes, (off_t)host)
+			    : pread(memory_file, device, bytes, (off_t)host)) != (ssize_t)bytes) {
+		abort();
+	}
+}
+
 static void move_bytes(const struct copy *copy)
 {
 	take_time(copy, "pieces");
-	if (copy->is_to_host)
-		memcpy(copy->host, (const void *)copy->device, copy->bytes);
-	else
-		memcpy((void *)copy->device, copy->host, copy->bytes);
+	pthread_once(&once, open_memory);
+	for (size_t from = 0, bytes; from < copy->bytes; from += bytes) {
+		uintptr_t host = (uintptr_t)copy->host + from;
+
+		bytes = PAGE_BYTES - host % PAGE_BYTES;
+		bytes = bytes < copy->bytes - from ? bytes : copy->bytes - from;
+		move_of_page(copy->is_to_host, host, (unsigned char *)copy->device + from, bytes);
+	}
 }
 
 static void settle_until(unsigned long until)
@@ -167,6 +252,10 @@ static bool is_rest(const struct copy *copy, bool is_piece)
 	if (!operation.bytes || copy->is_to_host != operation.is_to_host ||
 	    copy->stream != operation.stream)
 		return false;
+	if (is_piece && copy->device == operation.device) {
+		operation.bytes = 0; /* all over again: it was given up */
+		return true;
+	}
 	return copy->device == end ||
 	       (!is_piece && copy->device >= operation.device && copy->device < end);
 }

@@ -209,6 +209,13 @@ CUresult cuStreamBeginCapture_v2_ptsz(CUstream stream, CUstreamCaptureMode mode)
 	return begin_capture(stream);
 }
 
+CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
+{
+	*status = fake_stream_of(stream)->captured ? CU_STREAM_CAPTURE_STATUS_ACTIVE
+						   : CU_STREAM_CAPTURE_STATUS_NONE;
+	return CUDA_SUCCESS;
+}
+
 CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
 {
 	if (!fake_stream_of(stream)->captured)

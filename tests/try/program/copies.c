@@ -2,10 +2,13 @@
  * copies.c - copies between the host and the GPU of every form and of sizes up to many pieces, to memory of every kind, and to
  * addresses that are bad, in the middle as well.
  */
+#define _GNU_SOURCE
 #include "program.h"
 
+#include <malloc.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -24,6 +27,7 @@ bool has_copies, has_turns;
 /* Behind it a page that cannot be touched; memory of the GPU that has room behind what is copied. */
 void allocate_for_copies(void)
 {
+	mallopt(M_MMAP_THRESHOLD, 1 << 20); /* what is freed is unmapped */
 	for (struct place *place = places; place < places + PLACES; place++) {
 		must(p_cuMemAlloc(&place->gpu, GPU_BYTES + PAGE_BYTES), "cuMemAlloc");
 		p_fake_name(place->gpu, 100 + (place - places));
@@ -203,6 +207,135 @@ static void copy_registered(struct place *place, CUstream stream)
 	must(p_cuMemHostUnregister(place->host + (is_all ? 0 : 1 << 20)), "cuMemHostUnregister");
 }
 
+/* ---- memory that goes ---- */
+
+/* Before the kernel is told to: the stand-in has no other way to know. */
+static void about_to_unmap(const struct place *place, size_t from, size_t bytes)
+{
+	p_fake_unmaps(place->host + from, bytes);
+}
+
+static void map_again(const struct place *place, size_t from, size_t bytes)
+{
+	must(mmap(place->host + from, bytes, PROT_READ | PROT_WRITE,
+		  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED,
+	     "mmap");
+}
+
+/* To another address, where it is copied from as well, and new memory in its place. */
+static void move(struct place *place, size_t from, size_t bytes, CUstream stream)
+{
+	unsigned char *moved =
+		mremap(place->host + from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
+		       mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+
+	must(moved == MAP_FAILED, "mremap");
+	map_again(place, from, bytes);
+	place->bytes = bytes;
+	bring(place, moved, stream);
+	take_back(place, moved, stream);
+	p_fake_unmaps(moved, bytes);
+	must(munmap(moved, bytes) != 0, "munmap");
+}
+
+/* The pages of a buffer that was copied become others at the same address, by every way that there is. */
+static void renew_pages(struct place *place, CUstream stream)
+{
+	size_t from = PAGE_BYTES * below(1 << 10), bytes = PAGE_BYTES * (1 + below(1 << 9));
+
+	about_to_unmap(place, from, bytes);
+	/* The last two leave a hole, which another thread may be given. */
+	switch (below(has_turns ? 5 : 3)) {
+	case 0:
+		map_again(place, from, bytes);
+		break;
+	case 1:
+		must(madvise(place->host + from, bytes, MADV_DONTNEED) != 0, "madvise");
+		break;
+	case 2:
+		must(madvise(place->host + from, bytes, MADV_FREE) != 0, "madvise");
+		break;
+	case 3:
+		must(munmap(place->host + from, bytes) != 0, "munmap");
+		map_again(place, from, bytes);
+		break;
+	default:
+		move(place, from, bytes, stream);
+	}
+}
+
+/* What was unmapped is copied again, from the same address. */
+static void copy_renewed(struct place *place, CUstream stream)
+{
+	place->bytes = (4 << 20) - below(100);
+	for (unsigned i = 0; i < 3; i++) {
+		bring(place, place->host, stream);
+		take_back(place, place->host, stream);
+		if (i == 1)
+			renew_pages(place, stream);
+		if (below(2))
+			take_back(place, place->host, stream);
+	}
+}
+
+/* As programs do: with what malloc gives, and takes back, at the same address again and again. */
+static void copy_allocated(struct place *place, CUstream stream)
+{
+	static const size_t sizes[] = {1 << 20, 3 << 20, 5 << 20};
+	unsigned char *host = malloc(sizes[0]);
+
+	for (unsigned i = 0; i < 6; i++) {
+		place->bytes = sizes[below(3)];
+		p_fake_unmaps(host, malloc_usable_size(host));
+		free(host);
+		host = malloc(place->bytes);
+		if (!host)
+			abort();
+		bring(place, host, stream);
+		if (below(2))
+			bring(place, host, stream);
+		take_back(place, host, stream);
+	}
+	p_fake_unmaps(host, malloc_usable_size(host));
+	free(host);
+}
+
+/* Parts of what was copied, small ones as well, behind each other and overlapping. */
+static void copy_parts(struct place *place, CUstream stream)
+{
+	size_t all = 6 << 20, bytes = (1 << 20) + below(1 << 20);
+	struct place part = *place;
+
+	for (size_t from = below(PAGE_BYTES); from + bytes < all;
+	     from += below(4) ? bytes : bytes / 2) {
+		part.gpu = place->gpu + from;
+		part.bytes = below(4) ? bytes : below(100000) + 1;
+		bring(&part, place->host + from, stream);
+		take_back(&part, place->host + from, stream);
+	}
+	place->sum = part.sum;
+}
+
+/* What the driver says of memory that was copied again and again. */
+static void ask_about(struct place *place, CUstream stream)
+{
+	unsigned type = 0;
+	CUresult result;
+
+	place->bytes = 2 << 20;
+	bring(place, place->host, stream);
+	bring(place, place->host, stream);
+	result = p_cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+					 (CUdeviceptr)(uintptr_t)(place->host + 5000));
+	tell(place, "asked", result, type);
+	bring(place, place->host, stream);
+	bring(place, place->host, stream);
+	tell(place, "flags", p_cuMemHostGetFlags(&type, place->host), type);
+	bring(place, place->host, stream);
+	bring(place, place->host, stream);
+	tell(place, "unregistered", p_cuMemHostUnregister(place->host), 0);
+}
+
 static void copy_pinned(struct place *place, CUstream stream)
 {
 	place->bytes = (2 << 20) - below(100);
@@ -245,8 +378,16 @@ void copy_much(unsigned number)
 	take_back(place, place->host, stream);
 	if (below(3) == 0)
 		fail(place, stream);
+	if (below(3) == 0)
+		copy_renewed(place, stream);
+	if (below(5) == 0)
+		copy_allocated(place, stream);
+	if (below(5) == 0)
+		copy_parts(place, stream);
 	if (is_private) /* nothing of the host's that the GPU may write, and one context */
 		return;
+	if (below(5) == 0)
+		ask_about(place, stream);
 	if (below(6) == 0)
 		copy_registered(place, stream);
 	if (below(6) == 0)
@@ -265,7 +406,9 @@ unsigned long sum_of_copies(unsigned number)
 unsigned copy_in_child(void)
 {
 	places[0].bytes = 3 << 20;
-	bring(&places[0], places[0].host, NULL);
+	/* All of it: what was put off before the fork is not done in the child. */
+	fill(places[0].host, places[0].bytes);
+	(void)to_gpu(below(FORMS), places[0].gpu, places[0].host, places[0].bytes, NULL);
 	take_back(&places[0], places[0].host, NULL);
 	return (unsigned)(places[0].sum % 100);
 }

@@ -19,6 +19,7 @@ __typeof__(cuMemcpyDtoDAsync) *p_cuMemcpyDtoDAsync;
 uint64_t (*p_fake_digest)(void);
 unsigned long (*p_fake_unfinished)(void);
 void (*p_fake_name)(CUdeviceptr, long);
+void (*p_fake_unmaps)(const void *, size_t);
 
 __thread unsigned long chance;
 static bool is_per_thread;
@@ -91,6 +92,7 @@ void find_functions(unsigned way, bool is_of_threads)
 	p_fake_digest = (__typeof__(p_fake_digest))dlsym(library, "fake_digest");
 	p_fake_unfinished = (__typeof__(p_fake_unfinished))dlsym(library, "fake_unfinished");
 	p_fake_name = (__typeof__(p_fake_name))dlsym(library, "fake_name");
+	p_fake_unmaps = (__typeof__(p_fake_unmaps))dlsym(library, "fake_unmaps");
 }
 
 void report(const char *what, CUresult result)

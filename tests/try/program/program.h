@@ -31,6 +31,7 @@ extern __typeof__(cuMemcpyDtoDAsync) *p_cuMemcpyDtoDAsync;
 extern uint64_t (*p_fake_digest)(void);
 extern unsigned long (*p_fake_unfinished)(void);
 extern void (*p_fake_name)(CUdeviceptr, long);
+extern void (*p_fake_unmaps)(const void *, size_t);
 
 /* way: 0 to 2.  is_per_thread: the default stream is one for each thread. */
 void find_functions(unsigned way, bool is_per_thread);
