@@ -33,7 +33,7 @@ static const char *tried_by(const struct recommendation *item)
 {
 	for (size_t i = 0; i < TECHNIQUE_COUNT; i++)
 		if (!strcmp(techniques[i]->id, item->strategy))
-			return techniques[i]->is_trial_in_vain ? NULL : techniques[i]->tried_by;
+			return techniques[i]->tried_by;
 	return NULL;
 }
 

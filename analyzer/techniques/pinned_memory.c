@@ -51,5 +51,4 @@ const struct technique technique_pinned_memory = {
 	.spread = SPREAD_HOST,
 	.change_run = change_run,
 	.tried_by = "pinned",
-	.is_trial_in_vain = true,
 };

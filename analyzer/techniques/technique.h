@@ -55,7 +55,6 @@ struct technique {
 	const char *option; /* of whatif, without the dashes: "graph" */
 	const char *
 		tried_by; /* the strategy of try that does it to an unchanged program (roofline/try.h); NULL: none does */
-	bool is_trial_in_vain; /* what tried_by does was measured to bring nothing: advice does not name it */
 	enum technique_argument argument;
 	const char *number_is;	 /* of ARGUMENT_NUMBER: "a number of atomics" */
 	const char *number_does; /* likewise, what N does: "in one" */

@@ -73,7 +73,7 @@ refused() {
 	run -0 "$ROOFLINECTL" advise "$recordings/copy_overlap.naive"
 	[[ "$output" == *"      check it: "*"--strategy pageable_copy
 "* ]]
-	[[ "$output" != *"try --pinned"* ]]
+	[[ "$output" == *"try it: rooflinectl try --pinned -- "* ]]
 }
 
 @test "asked about a range, copies outside of it are not advised about, and those in it also where they happen once" {
