@@ -22,8 +22,8 @@
 	ANALYSIS(when_steady, NEED_timeline)                 \
 	ANALYSIS(steady_state, NEED_gaps | NEED_when_steady) \
 	ANALYSIS(statistics, NEED_when_steady)               \
-	ANALYSIS(counted, 0)                                 \
-	ANALYSIS(roofline, NEED_counted | NEED_timeline)     \
+	ANALYSIS(counted, NEED_gaps)                         \
+	ANALYSIS(roofline, NEED_counted)                     \
 	ANALYSIS(device_graphs, 0)                           \
 	ANALYSIS(graph_join, 0)                              \
 	ANALYSIS(power, 0)                                   \

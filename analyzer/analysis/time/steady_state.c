@@ -122,19 +122,18 @@ static bool busy_next(struct busy *busy, const struct profile_op *op, struct bus
 	return is_over;
 }
 
-/* How much of times that come in order lies in the steady state, and in usual iterations. */
+/* How much of a time lies in the steady state, and in usual iterations. */
 struct covered {
-	size_t next_steady, next_usual;
-	int64_t steady_ns, usual_ns; /* of the time added last */
+	int64_t steady_ns, usual_ns;
 };
 
-static void cover(struct covered *covered, const struct search *search, int64_t start_ns,
-		  int64_t end_ns)
+static struct covered cover(const struct steady_device *device, struct steady_walk *walk,
+			    int64_t start_ns, int64_t end_ns)
 {
-	covered->steady_ns =
-		spans_covered_next(&search->device->when, &covered->next_steady, start_ns, end_ns);
-	covered->usual_ns = spans_covered_next(&search->device->usual_when, &covered->next_usual,
-					       start_ns, end_ns);
+	return (struct covered){spans_covered_next(&device->when, &walk->next_steady, start_ns,
+						   end_ns),
+				spans_covered_next(&device->usual_when, &walk->next_usual, start_ns,
+						   end_ns)};
 }
 
 /* Time with at least one of the operations that the device has of that kind: all, or kernels and graphs. */
@@ -144,16 +143,17 @@ static void find_busy(struct search *search, bool only_kernels, int64_t *steady_
 	const struct profile *profile = search->run.profile;
 	const struct profile_device *slice = &profile->devices[search->index];
 	struct busy busy = {search->times->first_ns, search->times->first_ns}, over;
-	struct covered covered = {0};
+	struct steady_walk walk = {0};
 
 	for (size_t i = slice->first_op; i <= slice->first_op + slice->op_count; i++) {
 		bool is_last = i == slice->first_op + slice->op_count;
 		const struct profile_op *op = is_last ? &past_the_last : &profile->ops[i];
+		struct covered covered;
 
 		if ((only_kernels && op->kind != OP_KERNEL && op->kind != OP_GRAPH) ||
 		    !busy_next(&busy, op, &over))
 			continue;
-		cover(&covered, search, over.start_ns, over.end_ns);
+		covered = cover(search->device, &walk, over.start_ns, over.end_ns);
 		*steady_ns += covered.steady_ns;
 		*usual_ns += covered.usual_ns;
 	}
@@ -181,20 +181,22 @@ static void add_idle(struct run_part *part, const struct gap *gap, int64_t cover
 	part->idle_ns += covered_ns;
 }
 
-struct gap_walk {
-	struct search *search;
-	struct covered covered;
-};
-
-static int add_gap(const struct gap *gap, void *context)
+static void add_gap(struct steady_device *device, const struct gap *gap)
 {
-	struct gap_walk *walk = context;
-	struct steady_device *device = walk->search->device;
+	struct covered covered = cover(device, &device->gaps, gap->start_ns, gap->end_ns);
 
-	cover(&walk->covered, walk->search, gap->start_ns, gap->end_ns);
-	add_idle(&device->steady, gap, walk->covered.steady_ns);
-	add_idle(&device->usual, gap, walk->covered.usual_ns);
-	return 0;
+	add_idle(&device->steady, gap, covered.steady_ns);
+	add_idle(&device->usual, gap, covered.usual_ns);
+}
+
+void steady_state_add_gap(struct steady_state *state, const struct profile *profile,
+			  const struct gap *gap)
+{
+	struct steady_device *device =
+		&state->devices[profile_op_device(profile, &profile->ops[gap->after])];
+
+	if (device->is_found)
+		add_gap(device, gap);
 }
 
 /* Whether it is the first operation of a call that launches kernels or a graph. */
@@ -314,11 +316,6 @@ static int find(struct search *search)
 
 static int measure(struct search *search)
 {
-	int rc = gaps_visit(search->gaps, search->index, add_gap,
-			    &(struct gap_walk){.search = search});
-
-	if (rc < 0)
-		return rc;
 	count_ops(search);
 	return find_once(search);
 }
@@ -410,6 +407,22 @@ int steady_state_measure(struct steady_state *state, const struct profile *profi
 	return rc < 0 ? err_set(err, rc, "out of memory for the steady state") : 0;
 }
 
+static int add_to_device(const struct gap *gap, void *device)
+{
+	add_gap(device, gap);
+	return 0;
+}
+
+static int add_gaps(struct steady_state *state, const struct gap_analysis *gaps)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < state->device_count; i++)
+		if (state->devices[i].is_found)
+			rc = gaps_visit(gaps, i, add_to_device, &state->devices[i]);
+	return rc;
+}
+
 int steady_state_build(struct steady_state **out, const struct profile *profile,
 		       const struct timeline *timeline, const struct gap_analysis *gaps,
 		       struct err *err)
@@ -419,7 +432,9 @@ int steady_state_build(struct steady_state **out, const struct profile *profile,
 
 	if (!state)
 		return rc;
-	rc = steady_state_measure(state, profile, timeline, gaps, err);
+	rc = add_gaps(state, gaps);
+	if (rc == 0)
+		rc = steady_state_measure(state, profile, timeline, gaps, err);
 	if (rc < 0) {
 		steady_state_free(state);
 		return rc;
