@@ -58,16 +58,32 @@ struct half {
 	struct err err;
 };
 
-/* When the device worked, and when what repeats does: what all times are divided by. */
+static int find_busy(void *context)
+{
+	struct half *half = context;
+	struct report *report = half->report;
+
+	return is_needed(report, ANALYSIS_timeline)
+		       ? timeline_build(&report->timeline, report->profile, &half->err)
+		       : 0;
+}
+
+/* When devices worked, and when what repeats did: what all times are divided by.  Loops are found meanwhile. */
 static int find_when(struct half *half)
 {
 	struct report *report = half->report;
-	int rc = 0;
+	struct half busy = {report, {""}};
+	struct worker worker;
+	int rc = 0, busy_rc;
 
-	if (is_needed(report, ANALYSIS_timeline))
-		rc = timeline_build(&report->timeline, report->profile, &half->err);
+	worker_start(&worker, find_busy, &busy);
+	if (is_needed(report, ANALYSIS_when_steady))
+		rc = steady_state_open(&report->steady_state, report->profile, &half->err);
+	busy_rc = worker_join(&worker);
+	if (busy_rc < 0)
+		return err_set(&half->err, busy_rc, "%s", busy.err.text);
 	if (rc == 0 && is_needed(report, ANALYSIS_when_steady))
-		rc = steady_state_find(&report->steady_state, report->profile, report->timeline,
+		rc = steady_state_find(report->steady_state, report->profile, report->timeline,
 				       &half->err);
 	return rc;
 }
@@ -107,10 +123,12 @@ static int collect_statistics(void *context)
 	struct half *half = context;
 	struct report *report = half->report;
 
-	return is_needed(report, ANALYSIS_statistics)
-		       ? statistics_collect(&report->statistics, report->profile,
-					    report->steady_state, &half->err)
-		       : 0;
+	if (!is_needed(report, ANALYSIS_kernel_statistics))
+		return 0;
+	return (is_needed(report, ANALYSIS_statistics)
+			? statistics_collect
+			: statistics_of_kernels)(&report->statistics, report->profile,
+						 report->steady_state, &half->err);
 }
 
 /* Analyses that look at the profile alone, or at those before them. */

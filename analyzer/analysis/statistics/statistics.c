@@ -86,26 +86,47 @@ static int collect_streams(struct statistics *statistics, const struct profile *
 typedef int (*part_function)(struct statistics *statistics, const struct profile *profile,
 			     const struct steady_state *steady_state);
 
-static const part_function parts[] = {
-	statistics_collect_kernels, statistics_collect_operators, /* of these kernels */
-	statistics_collect_copies,  statistics_collect_memsets,	  statistics_collect_calls,
-	statistics_collect_ranges,  statistics_collect_graphs,	  collect_streams,
-};
+static const part_function of_kernels[] = {statistics_collect_kernels,
+					   statistics_collect_operators, /* of these kernels */
+					   NULL};
+static const part_function of_others[] = {statistics_collect_copies,
+					  statistics_collect_memsets,
+					  statistics_collect_calls,
+					  statistics_collect_ranges,
+					  statistics_collect_graphs,
+					  collect_streams,
+					  NULL};
+static const part_function none[] = {NULL};
 
-int statistics_collect(struct statistics **out, const struct profile *profile,
-		       const struct steady_state *steady_state, struct err *err)
+static int collect(struct statistics **out, const struct profile *profile,
+		   const struct steady_state *steady_state, const part_function *others,
+		   struct err *err)
 {
+	const part_function *const parts[] = {of_kernels, others};
 	struct statistics *statistics = calloc(1, sizeof(*statistics));
 	int rc = statistics ? 0 : -ENOMEM;
 
-	for (size_t i = 0; rc == 0 && i < sizeof(parts) / sizeof(parts[0]); i++)
-		rc = parts[i](statistics, profile, steady_state);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		for (const part_function *part = parts[i]; rc == 0 && *part; part++)
+			rc = (*part)(statistics, profile, steady_state);
 	if (rc < 0) {
 		statistics_free(statistics);
 		return err_set(err, rc, "out of memory for the statistics");
 	}
 	*out = statistics;
 	return 0;
+}
+
+int statistics_collect(struct statistics **out, const struct profile *profile,
+		       const struct steady_state *steady_state, struct err *err)
+{
+	return collect(out, profile, steady_state, of_others, err);
+}
+
+int statistics_of_kernels(struct statistics **out, const struct profile *profile,
+			  const struct steady_state *steady_state, struct err *err)
+{
+	return collect(out, profile, steady_state, none, err);
 }
 
 void statistics_free(struct statistics *statistics)

@@ -63,8 +63,11 @@ struct steady_state {
 	struct submissions submissions; /* owned; empty once it is measured */
 };
 
-/* When it is.  Borrows the profile.  Fails with -ENOMEM only. */
-int steady_state_find(struct steady_state **out, const struct profile *profile,
+/* What repeats.  Borrows the profile.  Fails with -ENOMEM only. */
+int steady_state_open(struct steady_state **out, const struct profile *profile, struct err *err);
+
+/* When it is.  Fails with -ENOMEM only. */
+int steady_state_find(struct steady_state *steady_state, const struct profile *profile,
 		      const struct timeline *timeline, struct err *err);
 
 /* A gap of a device, of which some may lie in its steady state; those of a device come in order. */
@@ -76,7 +79,7 @@ int steady_state_measure(struct steady_state *steady_state, const struct profile
 			 const struct timeline *timeline, const struct gap_analysis *gaps,
 			 struct err *err);
 
-/* Both. */
+/* All of it. */
 int steady_state_build(struct steady_state **out, const struct profile *profile,
 		       const struct timeline *timeline, const struct gap_analysis *gaps,
 		       struct err *err);
