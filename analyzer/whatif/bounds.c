@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/ns.h"
+#include "base/reals.h"
 #include "replay/calls.h"
 #include "techniques/shared/readbacks.h"
 #include "techniques/technique.h"
@@ -79,8 +80,9 @@ static double floor_ns(const struct rules *rules, const struct profile_op *op)
 		return length_ns;
 	if (profile->copies[op->detail].kind == COPY_TO_HOST)
 		rate = rules->to_host_rate;
-	return rate > 0 ? fmin((double)profile->copies[op->detail].bytes / rate * 1e9, length_ns)
-			: length_ns;
+	return rate > 0
+		       ? min_real((double)profile->copies[op->detail].bytes / rate * 1e9, length_ns)
+		       : length_ns;
 }
 
 /* By how much it gets shorter at most.  Of what was a node of a graph recording may have added a part. */
@@ -92,11 +94,11 @@ static double shorter_ns(const struct rules *rules, const struct profile_op *op)
 	double length_ns = (double)(op->end_ns - op->start_ns);
 
 	if (change_op_ns(change->op_ns, index) >= 0)
-		return fmax(length_ns - fmax((double)change_op_ns(change->op_ns, index),
-					     floor_ns(rules, op)),
-			    0);
+		return max_real(length_ns - max_real((double)change_op_ns(change->op_ns, index),
+						     floor_ns(rules, op)),
+				0);
 	return model_call_class(model, op->call) == CALL_GRAPH_LAUNCH
-		       ? fmin((double)rules->terms->trace_node_ns, length_ns * 3 / 4)
+		       ? min_real((double)rules->terms->trace_node_ns, length_ns * 3 / 4)
 		       : 0;
 }
 
@@ -119,7 +121,7 @@ static double add_time(int64_t *end_ns, const struct profile_op *op, double fewe
 	int64_t from_ns = max_ns(op->start_ns, *end_ns);
 
 	*end_ns = max_ns(*end_ns, op->end_ns);
-	return fmax((double)(op->end_ns - from_ns) - fewer_ns, 0);
+	return max_real((double)(op->end_ns - from_ns) - fewer_ns, 0);
 }
 
 /* Goes on to a moment: kernels that end before it make room there. */
@@ -136,7 +138,7 @@ static void run_until(struct load *load, int64_t moment_ns)
 				first = i;
 		}
 		until_ns = min_ns(load->running[first].end_ns, moment_ns);
-		load->sm_ns += (double)max_ns(until_ns - load->sm_until_ns, 0) * fmin(fill, 1);
+		load->sm_ns += (double)max_ns(until_ns - load->sm_until_ns, 0) * min_real(fill, 1);
 		load->sm_until_ns = max_ns(load->sm_until_ns, until_ns);
 		if (until_ns < load->running[first].end_ns)
 			return;
@@ -151,7 +153,7 @@ static double fill_of(const struct profile *profile, const struct profile_op *op
 	const uint32_t *grid = profile->signatures[op->detail].grid;
 	uint32_t sm_count = profile->devices[profile_op_device(profile, op)].sm_count;
 
-	return sm_count ? fmin((double)grid[0] * grid[1] * grid[2] / sm_count, 1) : 1;
+	return sm_count ? min_real((double)grid[0] * grid[1] * grid[2] / sm_count, 1) : 1;
 }
 
 static void add_kernel(struct load *load, const struct profile_op *op, double fewer_ns)
