@@ -3,6 +3,7 @@
 #include "analysis/statistics/statistics_parts.h"
 
 #include "base/ns.h"
+#include "base/worker.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -96,19 +97,26 @@ static const part_function of_others[] = {statistics_collect_copies,
 					  statistics_collect_graphs,
 					  collect_streams,
 					  NULL};
-static const part_function none[] = {NULL};
+/* What one of two threads collects. */
+struct collecting {
+	const part_function *parts;
+	struct statistics *statistics;
+	const struct profile *profile;
+	const struct steady_state *steady_state;
+};
 
-static int collect(struct statistics **out, const struct profile *profile,
-		   const struct steady_state *steady_state, const part_function *others,
-		   struct err *err)
+static int collect(void *context)
 {
-	const part_function *const parts[] = {of_kernels, others};
-	struct statistics *statistics = calloc(1, sizeof(*statistics));
-	int rc = statistics ? 0 : -ENOMEM;
+	const struct collecting *it = context;
+	int rc = 0;
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		for (const part_function *part = parts[i]; rc == 0 && *part; part++)
-			rc = (*part)(statistics, profile, steady_state);
+	for (const part_function *part = it->parts; rc == 0 && *part; part++)
+		rc = (*part)(it->statistics, it->profile, it->steady_state);
+	return rc;
+}
+
+static int finish(struct statistics **out, struct statistics *statistics, int rc, struct err *err)
+{
 	if (rc < 0) {
 		statistics_free(statistics);
 		return err_set(err, rc, "out of memory for the statistics");
@@ -117,16 +125,30 @@ static int collect(struct statistics **out, const struct profile *profile,
 	return 0;
 }
 
-int statistics_collect(struct statistics **out, const struct profile *profile,
-		       const struct steady_state *steady_state, struct err *err)
-{
-	return collect(out, profile, steady_state, of_others, err);
-}
-
 int statistics_of_kernels(struct statistics **out, const struct profile *profile,
 			  const struct steady_state *steady_state, struct err *err)
 {
-	return collect(out, profile, steady_state, none, err);
+	struct statistics *statistics = calloc(1, sizeof(*statistics));
+	struct collecting kernels = {of_kernels, statistics, profile, steady_state};
+
+	return finish(out, statistics, statistics ? collect(&kernels) : -ENOMEM, err);
+}
+
+int statistics_collect(struct statistics **out, const struct profile *profile,
+		       const struct steady_state *steady_state, struct err *err)
+{
+	struct statistics *statistics = calloc(1, sizeof(*statistics));
+	struct collecting kernels = {of_kernels, statistics, profile, steady_state};
+	struct collecting others = {of_others, statistics, profile, steady_state};
+	struct worker worker;
+	int rc, kernels_rc;
+
+	if (!statistics)
+		return finish(out, statistics, -ENOMEM, err);
+	worker_start(&worker, collect, &kernels);
+	rc = collect(&others);
+	kernels_rc = worker_join(&worker);
+	return finish(out, statistics, kernels_rc < 0 ? kernels_rc : rc, err);
 }
 
 void statistics_free(struct statistics *statistics)
