@@ -358,7 +358,8 @@ bool report_has_device_work(const struct report *report, size_t device)
 	if (report->sampled &&
 	    has_bursts(report->sampled, sm_activity_find_device(report->sampled->profile, what)))
 		return true;
-	for (size_t i = what->first_op; i < what->first_op + what->op_count; i++)
+	for (size_t i = what->first_op;
+	     report->profile->graph_launch_count && i < what->first_op + what->op_count; i++)
 		if (report->profile->ops[i].kind == OP_GRAPH &&
 		    report->profile->graph_launches[report->profile->ops[i].detail].launch_mode)
 			return true;
