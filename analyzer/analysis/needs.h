@@ -2,7 +2,8 @@
  * needs.h - what an answer needs of a recording: tables and analyses.  The rest is neither read nor computed.
  *
  * Each section of a report says what it needs (output/sections.h); one that says nothing needs everything.
- * when_steady is the part of steady_state that needs no causes of idle time.
+ * when_steady is the part of steady_state that needs no causes of idle time, kernel_statistics that of statistics which
+ * is about kernels.
  * To add an analysis: a row here, after those that it needs, and its row in ANALYSES_OF_PROFILE or its call in
  * report.c; no section asks for it then but those that need everything.
  */
@@ -21,9 +22,10 @@
 	ANALYSIS(gaps, NEED_timeline)                        \
 	ANALYSIS(when_steady, NEED_timeline)                 \
 	ANALYSIS(steady_state, NEED_gaps | NEED_when_steady) \
-	ANALYSIS(statistics, NEED_when_steady)               \
-	ANALYSIS(counted, 0)                                 \
-	ANALYSIS(roofline, NEED_counted | NEED_timeline)     \
+	ANALYSIS(kernel_statistics, NEED_when_steady)        \
+	ANALYSIS(statistics, NEED_kernel_statistics)         \
+	ANALYSIS(counted, NEED_gaps)                         \
+	ANALYSIS(roofline, NEED_counted)                     \
 	ANALYSIS(device_graphs, 0)                           \
 	ANALYSIS(graph_join, 0)                              \
 	ANALYSIS(power, 0)                                   \

@@ -52,35 +52,68 @@ int report_set_ceilings_note(struct report *report, const char *note, struct err
 	return report->ceilings_note ? 0 : err_set(err, -ENOMEM, "out of memory for the report");
 }
 
-/* Half of the analyses: they need the timeline at most, and run at the same time as the others. */
+/* What one of two threads analyzes. */
 struct half {
 	struct report *report;
 	struct err err;
 };
 
-/* When what repeats does: what all times are divided by. */
-static int find_steady_state(struct half *half)
+static int find_busy(void *context)
 {
+	struct half *half = context;
 	struct report *report = half->report;
 
-	return is_needed(report, ANALYSIS_when_steady)
-		       ? steady_state_find(&report->steady_state, report->profile, report->timeline,
-					   &half->err)
+	return is_needed(report, ANALYSIS_timeline)
+		       ? timeline_build(&report->timeline, report->profile, &half->err)
 		       : 0;
 }
 
-/* Idle time, and what repeats. */
-static int analyze_times(struct half *half)
+/* When devices worked, and when what repeats did: what all times are divided by.  Loops are found meanwhile. */
+static int find_when(struct half *half)
+{
+	struct report *report = half->report;
+	struct half busy = {report, {""}};
+	struct worker worker;
+	int rc = 0, busy_rc;
+
+	worker_start(&worker, find_busy, &busy);
+	if (is_needed(report, ANALYSIS_when_steady))
+		rc = steady_state_open(&report->steady_state, report->profile, &half->err);
+	busy_rc = worker_join(&worker);
+	if (busy_rc < 0)
+		return err_set(&half->err, busy_rc, "%s", busy.err.text);
+	if (rc == 0 && is_needed(report, ANALYSIS_when_steady))
+		rc = steady_state_find(report->steady_state, report->profile, report->timeline,
+				       &half->err);
+	return rc;
+}
+
+static int add_gap(const struct gap *gap, void *context)
+{
+	struct report *report = context;
+
+	if (is_needed(report, ANALYSIS_steady_state))
+		steady_state_add_gap(report->steady_state, report->profile, gap);
+	if (is_needed(report, ANALYSIS_counted))
+		counted_add_gap(report->counted, gap);
+	return 0;
+}
+
+/* Idle time and what rests on it: what repeats, and how near kernels come to their roofs. */
+static int analyze_idle(struct half *half)
 {
 	struct report *report = half->report;
 	int rc = 0;
 
 	if (is_needed(report, ANALYSIS_gaps))
 		rc = gaps_analyze_by(&report->gaps, report->profile, report->gap_finder,
-				     report->timeline, REPORT_LONGEST_GAPS, &half->err);
+				     report->timeline, REPORT_LONGEST_GAPS, add_gap, report,
+				     &half->err);
 	if (rc == 0 && is_needed(report, ANALYSIS_steady_state))
 		rc = steady_state_measure(report->steady_state, report->profile, report->timeline,
 					  report->gaps, &half->err);
+	if (rc == 0 && is_needed(report, ANALYSIS_roofline))
+		rc = place_under_roofs(report, &half->err);
 	return rc;
 }
 
@@ -90,24 +123,26 @@ static int collect_statistics(void *context)
 	struct half *half = context;
 	struct report *report = half->report;
 
-	return is_needed(report, ANALYSIS_statistics)
-		       ? statistics_collect(&report->statistics, report->profile,
-					    report->steady_state, &half->err)
-		       : 0;
+	if (!is_needed(report, ANALYSIS_kernel_statistics))
+		return 0;
+	return (is_needed(report, ANALYSIS_statistics)
+			? statistics_collect
+			: statistics_of_kernels)(&report->statistics, report->profile,
+						 report->steady_state, &half->err);
 }
 
 /* Analyses that look at the profile alone, or at those before them. */
-#define ANALYSES_OF_PROFILE(ANALYSIS)                                 \
-	ANALYSIS(events, events_build, profile)                       \
-	ANALYSIS(counted, counted_build, profile, report->gap_finder) \
-	ANALYSIS(device_graphs, device_graphs_build, profile)         \
-	ANALYSIS(graph_join, graph_join_build, profile)               \
-	ANALYSIS(power, power_build, profile)                         \
-	ANALYSIS(jit, jit_build, profile)                             \
-	ANALYSIS(memory, memory_build, profile)                       \
-	ANALYSIS(managed_memory, managed_memory_build, profile)       \
-	ANALYSIS(accesses, accesses_build, profile, report->memory)   \
-	ANALYSIS(sm_activity, sm_activity_build, profile)             \
+#define ANALYSES_OF_PROFILE(ANALYSIS)                               \
+	ANALYSIS(events, events_build, profile)                     \
+	ANALYSIS(counted, counted_build, profile)                   \
+	ANALYSIS(device_graphs, device_graphs_build, profile)       \
+	ANALYSIS(graph_join, graph_join_build, profile)             \
+	ANALYSIS(power, power_build, profile)                       \
+	ANALYSIS(jit, jit_build, profile)                           \
+	ANALYSIS(memory, memory_build, profile)                     \
+	ANALYSIS(managed_memory, managed_memory_build, profile)     \
+	ANALYSIS(accesses, accesses_build, profile, report->memory) \
+	ANALYSIS(sm_activity, sm_activity_build, profile)           \
 	ANALYSIS(collectives, collectives_build, profile)
 
 #define ANALYSIS_FUNCTION(name, build, ...)                               \
@@ -127,18 +162,30 @@ static const struct {
 #undef ANALYSIS_ROW
 };
 
-/* Counters, samples, graphs launched by the device, and NCCL. */
+/* What finding the causes of idle time needs of samples and calls. */
+static int prepare_gaps(struct half *half)
+{
+	struct report *report = half->report;
+	int rc = 0;
+
+	if (is_needed(report, ANALYSIS_device_work))
+		rc = device_work_build(&report->device_work, report->profile, &half->err);
+	if (rc == 0 && is_needed(report, ANALYSIS_gaps))
+		rc = gap_finder_open(&report->gap_finder, report->profile, report->device_work);
+	return rc < 0 ? err_set(&half->err, rc, "%s for the gaps of the timeline", samples_why(rc))
+		      : 0;
+}
+
+/* And counters, samples, graphs launched by the device, and NCCL. */
 static int analyze_others(void *context)
 {
 	struct half *half = context;
 	struct report *report = half->report;
-	int rc = 0;
+	int rc = prepare_gaps(half);
 
 	for (size_t i = 0; i < sizeof(analyses_of_profile) / sizeof(*analyses_of_profile); i++)
 		if (rc == 0 && is_needed(report, analyses_of_profile[i].analysis))
 			rc = analyses_of_profile[i].analyze(report, &half->err);
-	if (rc == 0 && is_needed(report, ANALYSIS_roofline))
-		rc = place_under_roofs(report, &half->err);
 	return rc;
 }
 
@@ -178,37 +225,12 @@ static int join_samples(struct report *report, struct err *err)
 	return 0;
 }
 
-/* What both halves need of samples and calls. */
-static int prepare(void *context)
-{
-	struct half *half = context;
-	struct report *report = half->report;
-	int rc = 0;
-
-	if (is_needed(report, ANALYSIS_device_work))
-		rc = device_work_build(&report->device_work, report->profile, &half->err);
-	if (rc == 0 && (is_needed(report, ANALYSIS_gaps) || is_needed(report, ANALYSIS_counted)))
-		rc = gap_finder_open(&report->gap_finder, report->profile, report->device_work);
-	return rc < 0 ? err_set(&half->err, rc, "%s for the gaps of the timeline", samples_why(rc))
-		      : 0;
-}
-
 static int analyze(struct report *report, struct err *err)
 {
-	struct half preparing = {report, {""}};
-	struct worker worker;
-	int rc = 0, prepare_rc;
+	int rc = analyze_halves(report, find_when, analyze_others, err);
 
-	worker_start(&worker, prepare, &preparing);
-	if (is_needed(report, ANALYSIS_timeline))
-		rc = timeline_build(&report->timeline, report->profile, err);
-	prepare_rc = worker_join(&worker);
-	if (rc == 0 && prepare_rc < 0)
-		rc = err_set(err, prepare_rc, "%s", preparing.err.text);
 	if (rc == 0)
-		rc = analyze_halves(report, find_steady_state, analyze_others, err);
-	if (rc == 0)
-		rc = analyze_halves(report, analyze_times, collect_statistics, err);
+		rc = analyze_halves(report, analyze_idle, collect_statistics, err);
 	if (rc == 0 && is_needed(report, ANALYSIS_job))
 		rc = job_build(&report->job, report->profile, report->gaps, report->collectives,
 			       err);
@@ -336,7 +358,8 @@ bool report_has_device_work(const struct report *report, size_t device)
 	if (report->sampled &&
 	    has_bursts(report->sampled, sm_activity_find_device(report->sampled->profile, what)))
 		return true;
-	for (size_t i = what->first_op; i < what->first_op + what->op_count; i++)
+	for (size_t i = what->first_op;
+	     report->profile->graph_launch_count && i < what->first_op + what->op_count; i++)
 		if (report->profile->ops[i].kind == OP_GRAPH &&
 		    report->profile->graph_launches[report->profile->ops[i].detail].launch_mode)
 			return true;

@@ -45,7 +45,7 @@ struct report {
 	struct events *events; /* NULL unless they were asked for */
 	struct timeline *timeline;
 	struct statistics *statistics;
-	struct gap_finder *gap_finder; /* of gaps and of counted, which only borrow it */
+	struct gap_finder *gap_finder; /* of gaps, which only borrow it */
 	struct gap_analysis *gaps;
 	struct steady_state *steady_state;
 	struct ceilings *ceilings; /* owned; NULL until report_set_ceilings gives some */

@@ -23,7 +23,7 @@ size_t marks_seal(struct marks *marks)
 
 	for (size_t i = 0; i < marks->block_count; i++) {
 		marks->blocks[i].before_count = count;
-		count += (size_t)__builtin_popcountll(marks->blocks[i].bits);
+		count += marks_count_bits(marks->blocks[i].bits);
 	}
 	return count;
 }

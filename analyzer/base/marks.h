@@ -39,13 +39,24 @@ static inline bool marks_has(const struct marks *marks, size_t item)
 	return marks->blocks[item / MARKS_BLOCK].bits >> item % MARKS_BLOCK & 1;
 }
 
+/* As __builtin_popcountll(), which calls a function where the processor need not have an instruction for it. */
+static inline size_t marks_count_bits(uint64_t bits)
+{
+	const uint64_t each_byte = UINT64_C(0x0101010101010101);
+
+	bits -= bits >> 1 & 0x55 * each_byte; /* in 2 bits how many of them are set */
+	bits = (bits & 0x33 * each_byte) + (bits >> 2 & 0x33 * each_byte);
+	bits = (bits + (bits >> 4)) & 0x0f * each_byte;
+	return (size_t)(bits * each_byte >> 56);
+}
+
 /* How many before an item are marked; they must have been sealed. */
 static inline size_t marks_rank(const struct marks *marks, size_t item)
 {
 	const struct marks_block *block = &marks->blocks[item / MARKS_BLOCK];
 	uint64_t before = block->bits & ((UINT64_C(1) << item % MARKS_BLOCK) - 1);
 
-	return block->before_count + (size_t)__builtin_popcountll(before);
+	return block->before_count + marks_count_bits(before);
 }
 
 #endif

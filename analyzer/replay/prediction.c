@@ -44,31 +44,6 @@ struct run_before {
 	} * devices;				  /* owned; as profile->devices[] */
 };
 
-/* The greatest error over the devices that did anything, of the time without what reading counters took: they
- * may have taken most of it. */
-static int measure_error(struct predictor *predictor)
-{
-	const struct model *model = predictor->model;
-	struct replay *typical = &predictor->works[0], *uncounted = &predictor->works[1];
-	int rc = replay_run_typical(typical, model);
-
-	if (rc == 0 && model->profiler)
-		rc = replay_time(uncounted, model, NULL, &predictor->costs[COSTS_MIDDLE],
-				 &(struct call_watch){0});
-	for (size_t i = 0; rc == 0 && i < model->profile->device_count; i++) {
-		int64_t wall_ns = recorded_wall_ns(model->profile, i);
-		int64_t off_ns = replay_wall_ns(typical, model, i) - wall_ns;
-		double error;
-
-		if (model->profiler)
-			wall_ns = replay_wall_ns(uncounted, model, i);
-		error = wall_ns ? fabs((double)off_ns / (double)wall_ns) : 0;
-		predictor->replay_error =
-			error > predictor->replay_error ? error : predictor->replay_error;
-	}
-	return rc;
-}
-
 __attribute__((format(printf, 2, 3))) static void refuse(struct predictor *predictor,
 							 const char *format, ...)
 {
@@ -221,34 +196,6 @@ static struct recorded_latencies usual_steps(const struct model *model)
 		}
 	}
 	return steps;
-}
-
-int predictor_open(struct predictor *predictor, const struct model *model,
-		   const struct ceilings *ceilings)
-{
-	const struct recorded_latencies steps = usual_steps(model);
-	bool has_costs = true;
-	int rc;
-
-	*predictor =
-		(struct predictor){.model = model,
-				   .ceilings = ceilings,
-				   .works = calloc(PREDICTOR_WORKS, sizeof(*predictor->works))};
-	predictor->before = calloc(1, sizeof(*predictor->before));
-	if (predictor->before)
-		predictor->before->devices = calloc(model->profile->device_count + 1,
-						    sizeof(*predictor->before->devices));
-	if (!predictor->works || !predictor->before || !predictor->before->devices)
-		return -ENOMEM;
-	for (int end = COSTS_LOW; end <= COSTS_HIGH; end++)
-		has_costs =
-			costs_of(&predictor->costs[end], ceilings, &steps, (enum costs_end)end) &&
-			has_costs;
-	rc = find_unrecorded(&predictor->unrecorded, model->profile, NULL);
-	if (rc == 0)
-		rc = measure_error(predictor);
-	judge(predictor, has_costs);
-	return rc;
 }
 
 void predictor_free(struct predictor *predictor)
@@ -430,6 +377,98 @@ static int time_all(struct timing *items, size_t count, const struct predictor *
 	rc = answer_each(&second);
 	first_rc = worker_join(&worker);
 	return first_rc < 0 ? first_rc : rc;
+}
+
+/* ---- how far replays are off ---- */
+
+/* The greatest error over the devices that did anything, of the time without what reading counters took: they
+ * may have taken most of it. */
+static void compare_with_recorded(struct predictor *predictor)
+{
+	const struct model *model = predictor->model;
+	const struct replay *typical = &predictor->works[0], *uncounted = &predictor->works[1];
+
+	for (size_t i = 0; i < model->profile->device_count; i++) {
+		int64_t wall_ns = recorded_wall_ns(model->profile, i);
+		int64_t off_ns = replay_wall_ns(typical, model, i) - wall_ns;
+		double error;
+
+		if (model->profiler)
+			wall_ns = replay_wall_ns(uncounted, model, i);
+		error = wall_ns ? fabs((double)off_ns / (double)wall_ns) : 0;
+		predictor->replay_error =
+			error > predictor->replay_error ? error : predictor->replay_error;
+	}
+}
+
+static int replay_typical(void *context)
+{
+	struct predictor *predictor = context;
+
+	return replay_run_typical(&predictor->works[0], predictor->model);
+}
+
+/* The run without a change; kept where it is asked for. */
+static int replay_before(struct predictor *predictor, const struct asked *asked)
+{
+	struct timing timing = {.costs = &predictor->costs[COSTS_MIDDLE],
+				.before = predictor->before};
+	struct part part = {0};
+	struct timings all = {.model = predictor->model,
+			      .part = &part,
+			      .work = &predictor->works[1]};
+
+	if (!asked)
+		return replay_time(all.work, all.model, NULL, timing.costs,
+				   &(struct call_watch){0});
+	part.steady = asked->steady;
+	part.loops = asked->loops;
+	all.device = asked->device;
+	return time_one(&timing, &all);
+}
+
+static int measure_error(struct predictor *predictor, const struct asked *asked)
+{
+	struct worker worker;
+	int rc = 0, typical_rc;
+
+	worker_start(&worker, replay_typical, predictor);
+	if (asked || predictor->model->profiler)
+		rc = replay_before(predictor, asked);
+	typical_rc = worker_join(&worker);
+	if (rc == 0)
+		rc = typical_rc;
+	if (rc == 0)
+		compare_with_recorded(predictor);
+	return rc;
+}
+
+int predictor_open(struct predictor *predictor, const struct model *model,
+		   const struct ceilings *ceilings, const struct asked *asked)
+{
+	const struct recorded_latencies steps = usual_steps(model);
+	bool has_costs = true;
+	int rc;
+
+	*predictor =
+		(struct predictor){.model = model,
+				   .ceilings = ceilings,
+				   .works = calloc(PREDICTOR_WORKS, sizeof(*predictor->works))};
+	predictor->before = calloc(1, sizeof(*predictor->before));
+	if (predictor->before)
+		predictor->before->devices = calloc(model->profile->device_count + 1,
+						    sizeof(*predictor->before->devices));
+	if (!predictor->works || !predictor->before || !predictor->before->devices)
+		return -ENOMEM;
+	for (int end = COSTS_LOW; end <= COSTS_HIGH; end++)
+		has_costs =
+			costs_of(&predictor->costs[end], ceilings, &steps, (enum costs_end)end) &&
+			has_costs;
+	rc = find_unrecorded(&predictor->unrecorded, model->profile, NULL);
+	if (rc == 0)
+		rc = measure_error(predictor, has_costs ? asked : NULL);
+	judge(predictor, has_costs);
+	return rc;
 }
 
 static double ratio(double before_ns, double after_ns)

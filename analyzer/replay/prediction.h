@@ -72,10 +72,18 @@ struct prediction {
 	int64_t steady_before_ns, steady_after_ns; /* of one iteration */
 };
 
-/* Fails with -ENOMEM only; the caller frees with predictor_free, also after a failure.  Without
+/* The device of which predictions will ask, and its steady state and the loops that it is one of, or NULL. */
+struct asked {
+	size_t device;
+	const struct steady_loop *steady;
+	const struct loops *loops;
+};
+
+/* asked: the run without a change is replayed at once, while another replay tells how far replays are off; NULL: when it
+ * is first asked for.  Fails with -ENOMEM only; the caller frees with predictor_free, also after a failure.  Without
  * measured ceilings it is not usable. */
 int predictor_open(struct predictor *predictor, const struct model *model,
-		   const struct ceilings *ceilings);
+		   const struct ceilings *ceilings, const struct asked *asked);
 
 /* Whether a model of it can be made at all; says in why_not why not. */
 bool predictor_fits(struct predictor *predictor, const struct profile *profile);

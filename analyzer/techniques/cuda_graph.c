@@ -44,10 +44,9 @@ static const struct call_change node_after_work = {.pause = PAUSE_KEPT,
 
 /* ---- what can be captured ---- */
 
-static bool is_host_function(const struct model *model, size_t call)
+static bool is_host_function(const struct profile *profile, uint32_t call_name)
 {
-	const struct profile *profile = model->profile;
-	const char *name = profile->call_names[profile->calls[call].name].text;
+	const char *name = profile->call_names[call_name].text;
 
 	return strstr(name, "LaunchHostFunc") || strstr(name, "StreamAddCallback");
 }
@@ -65,10 +64,13 @@ static bool is_long_load(const struct model *model, size_t call)
 static const char *why_not_captured(const struct change *change, const struct model *model,
 				    size_t first, size_t end)
 {
+	const struct profile *profile = model->profile;
+	uint32_t known_name = CALL_NAMES_MOST; /* of no function of the host */
 	bool is_read = false;
 
 	for (size_t i = first; i < end; i++) {
 		enum profile_call_class class = model_call_class(model, i);
+		uint32_t name = profile->calls[i].name;
 
 		if (change->calls[i] == CALL_DROPPED)
 			continue;
@@ -76,8 +78,9 @@ static const char *why_not_captured(const struct change *change, const struct mo
 			return refused_has_graphs;
 		if (class == CALL_MEMORY)
 			return refused_allocates;
-		if (is_host_function(model, i))
+		if (name != known_name && is_host_function(profile, name))
 			return calls_back;
+		known_name = name;
 		if (i > first && is_long_load(model, i))
 			return loads_code;
 		if (class == CALL_COPY && !call_is_capturable_copy(model, i))

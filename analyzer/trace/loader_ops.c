@@ -200,20 +200,57 @@ static int resolve_copy(struct process_loader *loader, struct profile_copy *copy
 	return copy->src_device == PROFILE_NONE || copy->dst_device == PROFILE_NONE ? -ENOMEM : 0;
 }
 
-static int resolve_op(struct process_loader *loader, struct loaded_op *loaded)
+/* The indexes of ids that operations have had: most have those of one shortly before. */
+#define KNOWN_STREAMS 16
+
+struct known_stream {
+	uint32_t ordinal, context, id;
+	uint32_t device, stream;
+	bool is_known;
+};
+
+static int look_up_stream(struct known_stream *out, struct process_loader *loader,
+			  const struct loaded_op *loaded)
+{
+	struct known_stream found = {.ordinal = loaded->op.stream,
+				     .context = loaded->op.call,
+				     .id = loaded->device,
+				     .is_known = true};
+
+	found.device = loader_device(loader, found.ordinal);
+	if (found.device == PROFILE_NONE)
+		return -ENOMEM;
+	found.stream = loader_stream_on(loader, found.context, found.id, found.device);
+	*out = found;
+	return found.stream >= OP_STREAMS_MOST ? -ENOMEM : 0;
+}
+
+static int resolve_stream(struct process_loader *loader, struct loaded_op *loaded,
+			  struct known_stream *streams)
+{
+	struct known_stream *known = &streams[loaded->device % KNOWN_STREAMS];
+	int rc = 0;
+
+	if (!known->is_known || known->id != loaded->device || known->context != loaded->op.call ||
+	    known->ordinal != loaded->op.stream)
+		rc = look_up_stream(known, loader, loaded);
+	if (rc < 0)
+		return rc;
+	loaded->op.stream = known->stream & (OP_STREAMS_MOST - 1);
+	loaded->device = known->device;
+	loaded->op.call = PROFILE_NONE;
+	return 0;
+}
+
+static int resolve_op(struct process_loader *loader, struct loaded_op *loaded,
+		      struct known_stream *streams)
 {
 	static const struct trace_signatures_row nothing_known;
 	struct profile_op *op = &loaded->op;
-	uint32_t device = loader_device(loader, op->stream);
-	uint32_t stream = device == PROFILE_NONE
-				  ? PROFILE_NONE
-				  : loader_stream_on(loader, op->call, loaded->device, device);
+	int rc = resolve_stream(loader, loaded, streams);
 
-	if (stream >= OP_STREAMS_MOST)
-		return -ENOMEM;
-	op->stream = stream & (OP_STREAMS_MOST - 1);
-	loaded->device = device;
-	op->call = PROFILE_NONE;
+	if (rc < 0)
+		return rc;
 	if (op->kind == OP_COPY)
 		return resolve_copy(loader, &loader->loader->profile->copies[op->detail]);
 	if (op->kind == OP_KERNEL && op->detail == PROFILE_NONE) {
@@ -244,10 +281,11 @@ static int settle_streams(struct process_loader *loader)
 int loader_resolve_ops(struct process_loader *loader)
 {
 	struct loader *all = loader->loader;
+	struct known_stream streams[KNOWN_STREAMS] = {{0}};
 	int rc = join_other_ops(loader);
 
 	for (size_t i = loader->first_op; i < all->op_count && rc == 0; i++)
-		rc = resolve_op(loader, &all->ops[i]);
+		rc = resolve_op(loader, &all->ops[i], streams);
 	return rc < 0 ? rc : settle_streams(loader);
 }
 

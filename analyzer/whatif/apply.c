@@ -249,8 +249,7 @@ static int keep_possible(struct prediction *prediction, const struct search *fou
 	return rc;
 }
 
-/* Without a report nobody has looked for one. */
-static const struct steady_loop *steady_of(const struct what_ifs *all, size_t device)
+const struct steady_loop *apply_steady_of(const struct what_ifs *all, size_t device)
 {
 	const struct report *report = all->run.report;
 
@@ -283,7 +282,7 @@ int apply_predict(struct prediction *out, struct applied *applied)
 				     all->places ? all->place_count : application->place_count,
 			     .changed = application->places,
 			     .changed_count = application->place_count,
-			     .steady = steady_of(all, application->device),
+			     .steady = apply_steady_of(all, application->device),
 			     .spread = applied->spread,
 			     .end = interval_of(application->end)};
 	part.loops = part.steady ? &all->run.report->steady_state->loops : NULL;

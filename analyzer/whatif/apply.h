@@ -30,4 +30,7 @@ int apply_technique(struct effect *effect, struct applied *applied, enum techniq
  * not to be shown. */
 int apply_predict(struct prediction *out, struct applied *applied);
 
+/* The device's steady state; NULL: it has none, or nobody has looked for one, as without a report. */
+const struct steady_loop *apply_steady_of(const struct what_ifs *all, size_t device);
+
 #endif

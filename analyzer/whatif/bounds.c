@@ -7,6 +7,7 @@
 #include "analysis/counters/occupancy.h"
 #include "base/array.h"
 #include "base/ns.h"
+#include "base/reals.h"
 #include "replay/calls.h"
 #include "techniques/shared/readbacks.h"
 #include "techniques/technique.h"
@@ -29,6 +30,7 @@ struct rules {
 	const struct application *application;
 	const struct bound_terms *terms;
 	const struct needs *needs;
+	const double *fills;		     /* by signature: of the SMs */
 	double to_device_rate, to_host_rate; /* of pinned memory, bytes a second; 0: not measured */
 };
 
@@ -80,8 +82,9 @@ static double floor_ns(const struct rules *rules, const struct profile_op *op)
 		return length_ns;
 	if (profile->copies[op->detail].kind == COPY_TO_HOST)
 		rate = rules->to_host_rate;
-	return rate > 0 ? fmin((double)profile->copies[op->detail].bytes / rate * 1e9, length_ns)
-			: length_ns;
+	return rate > 0
+		       ? min_real((double)profile->copies[op->detail].bytes / rate * 1e9, length_ns)
+		       : length_ns;
 }
 
 /* By how much it gets shorter at most.  How long a kernel takes that a change shortens is a model's word, so only its floor
@@ -97,11 +100,11 @@ static double shorter_ns(const struct rules *rules, const struct profile_op *op)
 	    may(rules, BOUND_KERNELS))
 		return length_ns - floor_ns(rules, op);
 	if (change_op_ns(change->op_ns, index) >= 0)
-		return fmax(length_ns - fmax((double)change_op_ns(change->op_ns, index),
-					     floor_ns(rules, op)),
-			    0);
+		return max_real(length_ns - max_real((double)change_op_ns(change->op_ns, index),
+						     floor_ns(rules, op)),
+				0);
 	return model_call_class(model, op->call) == CALL_GRAPH_LAUNCH
-		       ? fmin((double)rules->terms->trace_node_ns, length_ns * 3 / 4)
+		       ? min_real((double)rules->terms->trace_node_ns, length_ns * 3 / 4)
 		       : 0;
 }
 
@@ -124,7 +127,7 @@ static double add_time(int64_t *end_ns, const struct profile_op *op, double fewe
 	int64_t from_ns = max_ns(op->start_ns, *end_ns);
 
 	*end_ns = max_ns(*end_ns, op->end_ns);
-	return fmax((double)(op->end_ns - from_ns) - fewer_ns, 0);
+	return max_real((double)(op->end_ns - from_ns) - fewer_ns, 0);
 }
 
 /* Goes on to a moment: kernels that end before it make room there. */
@@ -141,7 +144,7 @@ static void run_until(struct load *load, int64_t moment_ns)
 				first = i;
 		}
 		until_ns = min_ns(load->running[first].end_ns, moment_ns);
-		load->sm_ns += (double)max_ns(until_ns - load->sm_until_ns, 0) * fmin(fill, 1);
+		load->sm_ns += (double)max_ns(until_ns - load->sm_until_ns, 0) * min_real(fill, 1);
 		load->sm_until_ns = max_ns(load->sm_until_ns, until_ns);
 		if (until_ns < load->running[first].end_ns)
 			return;
@@ -150,25 +153,10 @@ static void run_until(struct load *load, int64_t moment_ns)
 	load->sm_until_ns = max_ns(load->sm_until_ns, moment_ns);
 }
 
-/* The share of the blocks that all SMs hold at once: beside one that waits for memory there is room for others.  Where no
- * limits were recorded, of the SMs that get a block. */
-static double fill_of(const struct profile *profile, const struct profile_op *op)
-{
-	const struct profile_device *device = &profile->devices[profile_op_device(profile, op)];
-	const struct profile_signature *launch = &profile->signatures[op->detail];
-	const uint32_t *grid = launch->grid;
-	struct occupancy occupancy;
-
-	if (occupancy_of(&occupancy, device, launch))
-		return fmin(occupancy.waves, 1);
-	return device->sm_count ? fmin((double)grid[0] * grid[1] * grid[2] / device->sm_count, 1)
-				: 1;
-}
-
 static void add_kernel(struct load *load, const struct profile_op *op, double fewer_ns)
 {
 	const struct profile *profile = load->rules->application->run->model->profile;
-	double fill = fill_of(profile, op);
+	double fill = load->rules->fills[op->detail];
 	const struct needs *needs = &load->rules->needs[profile->signatures[op->detail].kernel];
 
 	run_until(load, op->start_ns);
@@ -260,6 +248,32 @@ static struct needs *find_needs(const struct recorded_run *run)
 				fmax(need->arithmetic, share_of(point, (enum roofline_roof)roof));
 	}
 	return needs;
+}
+
+/* ---- what kernels fill ---- */
+
+/* The share of the blocks that all SMs hold at once: beside one that waits for memory there is room for others.  Where no
+ * limits were recorded, of the SMs that get a block. */
+static double fill_of(const struct profile_device *device, const struct profile_signature *launch)
+{
+	const uint32_t *grid = launch->grid;
+	struct occupancy occupancy;
+
+	if (occupancy_of(&occupancy, device, launch))
+		return min_real(occupancy.waves, 1);
+	return device->sm_count
+		       ? min_real((double)grid[0] * grid[1] * grid[2] / device->sm_count, 1)
+		       : 1;
+}
+
+/* By signature; NULL: out of memory. */
+static double *find_fills(const struct profile *profile, const struct profile_device *device)
+{
+	double *fills = malloc((profile->signature_count + 1) * sizeof(*fills));
+
+	for (size_t i = 0; fills && i < profile->signature_count; i++)
+		fills[i] = fill_of(device, &profile->signatures[i]);
+	return fills;
 }
 
 /* ---- bounds ---- */
@@ -390,19 +404,23 @@ int bounds_find(struct bounds *out, const struct application *application,
 		const struct bound_terms *terms, const struct part *part)
 {
 	const struct ceilings *ceilings = application->run->ceilings;
+	const struct profile *profile = application->run->model->profile;
 	struct needs *needs = find_needs(application->run);
+	double *fills = find_fills(profile, &profile->devices[application->device]);
 	const struct rules rules = {.application = application,
 				    .terms = terms,
 				    .needs = needs,
+				    .fills = fills,
 				    .to_device_rate = ceilings_at(ceilings, CEILING_h2d_pinned, 0),
 				    .to_host_rate = ceilings_at(ceilings, CEILING_d2h_pinned, 0)};
 	struct iterations usual = {0};
-	int rc = needs ? find_usual(&usual, application, part) : -ENOMEM;
+	int rc = needs && fills ? find_usual(&usual, application, part) : -ENOMEM;
 
 	*out = (struct bounds){0};
 	if (rc == 0)
 		rc = find(out, &rules, part, &usual);
 	free(usual.items);
+	free(fills);
 	free(needs);
 	return rc;
 }

@@ -123,11 +123,15 @@ static int find_loops(void *context)
 
 static int read_model(struct what_ifs *all, const struct ceilings *ceilings)
 {
+	const struct profile *profile = all->run.model->profile;
+	size_t device = what_if_main_device(profile);
+	const struct asked asked = {device, apply_steady_of(all, device), &all->loops};
+	bool is_asked = all->run.report && profile->device_count;
 	struct worker loops;
 	int rc, loops_rc;
 
 	worker_start(&loops, find_loops, all);
-	rc = predictor_open(&all->predictor, all->run.model, ceilings);
+	rc = predictor_open(&all->predictor, all->run.model, ceilings, is_asked ? &asked : NULL);
 	loops_rc = worker_join(&loops);
 	all->run.costs = all->predictor.is_usable ? &all->predictor.costs[COSTS_MIDDLE] : NULL;
 	return rc < 0 ? rc : loops_rc;
@@ -172,7 +176,7 @@ int what_ifs_open(struct what_ifs *all, const struct profile *profile,
 
 int what_ifs_open_report(struct what_ifs *all, const struct report *report, const char *range)
 {
-	*all = (struct what_ifs){.run.ceilings = report->ceilings};
+	*all = (struct what_ifs){.run.ceilings = report->ceilings, .run.report = report};
 	if (report->steady_state) {
 		all->loops = report->steady_state->loops;
 		all->is_given = true;

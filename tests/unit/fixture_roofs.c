@@ -1,5 +1,7 @@
 #include "fixture_roofs.h"
 
+#include "analysis/time/gap_finder.h"
+
 #include <stdio.h>
 
 static void die(const char *what)
@@ -41,12 +43,30 @@ struct ceilings *fixture_ceilings(void)
 	return ceilings;
 }
 
+static int add_gap(const struct gap *gap, void *counted)
+{
+	counted_add_gap(counted, gap);
+	return 0;
+}
+
+static int add_gaps(struct counted *counted, const struct profile *profile)
+{
+	struct gap_finder *finder;
+	int rc = gap_finder_open(&finder, profile, NULL);
+
+	for (size_t i = 0; rc == 0 && i < profile->device_count; i++)
+		rc = gap_finder_visit(finder, i, add_gap, counted);
+	gap_finder_close(finder);
+	return rc;
+}
+
 struct placed fixture_place(const struct profile *profile, const struct ceilings *ceilings)
 {
 	struct placed placed = {0};
 	struct err err = {""};
 
-	if (counted_build(&placed.counted, profile, NULL, &err) < 0 ||
+	if (counted_build(&placed.counted, profile, &err) < 0 ||
+	    add_gaps(placed.counted, profile) < 0 ||
 	    roofline_build(&placed.roofline, profile, placed.counted, ceilings, &err) < 0 ||
 	    atomics_build(&placed.atomics, profile, placed.counted, placed.roofline, ceilings,
 			  &err) < 0)

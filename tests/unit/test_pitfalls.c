@@ -29,7 +29,7 @@ static void expect(struct builder *b, const char *expected, const char *evidence
 	assert_int_equal(statistics_collect(&report.statistics, report.profile, NULL, &err), 0);
 	assert_int_equal(jit_build(&report.jit, report.profile, &err), 0);
 	assert_int_equal(gaps_analyze(&report.gaps, report.profile, report.timeline, 0, &err), 0);
-	assert_int_equal(counted_build(&report.counted, report.profile, NULL, &err), 0);
+	assert_int_equal(counted_build(&report.counted, report.profile, &err), 0);
 	assert_int_equal(collectives_build(&report.collectives, report.profile, &err), 0);
 	assert_int_equal(managed_memory_build(&report.managed_memory, report.profile, &err), 0);
 	assert_int_equal(device_graphs_build(&report.device_graphs, report.profile, &err), 0);

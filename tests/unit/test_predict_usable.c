@@ -16,7 +16,7 @@ static const char *why_not(struct builder *b, const struct ceilings *ceilings)
 	static char reason[sizeof(predictor.why_not)];
 
 	assert_int_equal(model_build(&model, &b->profile, &err), 0);
-	assert_int_equal(predictor_open(&predictor, model, ceilings), 0);
+	assert_int_equal(predictor_open(&predictor, model, ceilings, NULL), 0);
 	assert_true(predictor.is_usable == !*predictor.why_not);
 	memcpy(reason, predictor.why_not, sizeof(reason));
 	predictor_free(&predictor);
@@ -272,7 +272,7 @@ static void test_interval(void **state)
 		size_t count = 0;
 
 		assert_int_equal(model_build(&model, &b->profile, &err), 0);
-		assert_int_equal(predictor_open(&predictor, model, ceilings), 0);
+		assert_int_equal(predictor_open(&predictor, model, ceilings, NULL), 0);
 		change = random_change(seed, model, seed % 2);
 		for (size_t i = 0; i < b->profile.thread_count; i++)
 			if (b->threads[i].call_count)

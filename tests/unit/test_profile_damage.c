@@ -145,6 +145,42 @@ static void test_only_kernels(void **state)
 	fixture_remove(&fixture);
 }
 
+/* Stream ids that are 16 apart, and equal ones of other contexts and devices, in turn. */
+static void test_streams_in_turn(void **state)
+{
+	static const struct {
+		uint32_t device, context, stream;
+	} turns[] = {{2, 1, 7}, {2, 1, 23}, {2, 4, 7}, {3, 1, 7}, {2, 1, 7}, {3, 1, 23}};
+	struct fixture fixture = {0};
+	struct profile *profile;
+	char text[1024];
+	int used = sprintf(text, "start_ns,end_ns,signature,device,context,stream\n");
+
+	(void)state;
+	for (size_t i = 0; i < 12; i++) { /* all of them twice */
+		size_t turn = i % (sizeof(turns) / sizeof(turns[0]));
+
+		used += sprintf(text + used, "%zu,%zu,1,%u,%u,%u\n", 5 + i, 6 + i,
+				turns[turn].device, turns[turn].context, turns[turn].stream);
+	}
+	fixture_create(&fixture);
+	fixture_write(&fixture, "h.7", "kernels.csv", text);
+	profile = fixture_load(&fixture);
+	assert_consistent(profile);
+	assert_int_equal(profile->op_count, 12);
+	for (size_t i = 0; i < profile->op_count; i++) {
+		const struct profile_op *op = &profile->ops[i];
+		const struct profile_stream *stream = &profile->streams[op->stream];
+		size_t turn = (size_t)(op->start_ns - 5) % (sizeof(turns) / sizeof(turns[0]));
+
+		assert_int_equal(stream->context, turns[turn].context);
+		assert_int_equal(stream->stream, turns[turn].stream);
+		assert_int_equal(stream->device, turns[turn].device - 2);
+	}
+	profile_free(profile);
+	fixture_remove(&fixture);
+}
+
 static void test_unused_stream(void **state)
 {
 	const struct fixture *fixture = *state;
@@ -407,6 +443,8 @@ int main(void)
 		TEST("operations that refer to nothing are kept and counted", test_orphans),
 		TEST("missing names get a name", test_orphan_names),
 		TEST("kernels alone are a recording", test_only_kernels),
+		TEST("operations of streams with like ids in turn have each its own",
+		     test_streams_in_turn),
 		TEST("a stream that nothing describes has a device", test_unused_stream),
 		TEST("correlation ids that lie far apart are found", test_far_correlations),
 		TEST("rows out of order are sorted", test_unordered),

@@ -429,13 +429,15 @@ static const char whole_numbers[] = "start_ns,end_ns,signature,more,device,corre
 				    "50,60,7,8,9,10\n"
 				    "1,2,3,4,5,6\r\"7\n"
 				    "8,9,10,11,12,13\n"
+				    "12345678,123456789,1234567,12345678,87654321,0\n"
+				    "1234567890123456,12345678901234567,99999999,0,0,4294967296\n"
 				    "14\",15,16,17,18,19\n"
 				    "70,80,9,10";
 
 /* Each byte in turn is another one, is gone, or stands behind another one. */
 static void test_damaged_both_ways(void **state)
 {
-	static const char others[] = "\0\"\n\r,- 0x\xff";
+	static const char others[] = "\0\"\n\r,- 0/:x\xff";
 	char bytes[sizeof(whole_numbers) + 1];
 	size_t length = sizeof(whole_numbers) - 1;
 

@@ -123,6 +123,8 @@ static void test_part(void **state)
 	assert_true(report->profile->op_count > 0);
 	assert_int_equal(report->profile->range_count, 0);
 	assert_null(report->gaps);
+	assert_true(report->statistics->kernel_count > 0);
+	assert_null(report->statistics->calls);
 	report_free(report);
 }
 
@@ -137,8 +139,9 @@ int main(void)
 		SENTENCE("a section alone is the same as in the whole report", test_same),
 		SENTENCE("the whole report, and advice, need everything", test_everything),
 		SENTENCE("events are put in order only where they are asked for", test_on_request),
-		SENTENCE("kernels alone are read without ranges and without causes of idle time",
-			 test_part),
+		SENTENCE(
+			"kernels alone are read without ranges, causes of idle time and statistics of calls",
+			test_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -450,8 +450,7 @@ static int join(struct counted *counted)
 	return rc;
 }
 
-int counted_build(struct counted **out, const struct profile *profile,
-		  const struct gap_finder *finder, struct err *err)
+int counted_build(struct counted **out, const struct profile *profile, struct err *err)
 {
 	struct counted *counted = calloc(1, sizeof(*counted));
 	int rc = -ENOMEM;
@@ -467,12 +466,11 @@ int counted_build(struct counted **out, const struct profile *profile,
 		if (counted->kernels && counted->graphs && counted->roles)
 			rc = join(counted);
 	}
-	if (rc == 0)
-		rc = counted_add_idle(counted, finder);
 	if (rc < 0) {
 		counted_free(counted);
 		return err_set(err, rc, "out of memory for the counters");
 	}
+	counted_add_launches(counted);
 	*out = counted;
 	return 0;
 }

@@ -18,6 +18,7 @@
 #ifndef ROOFLINE_ANALYSIS_COUNTED_H
 #define ROOFLINE_ANALYSIS_COUNTED_H
 
+#include "analysis/time/gaps.h"
 #include "trace/profile.h"
 
 /* One role of roofline/metrics.h. */
@@ -69,13 +70,12 @@ struct counted {
 	uint32_t *graph_order;	       /* counted_graphs[] by process and graph */
 };
 
-struct gap_finder;
-
-/* finder: of the same profile (analysis/time/gap_finder.h), or NULL: then it opens one.  The caller frees with counted_free.
- * Fails as gap_finder_open() does. */
-int counted_build(struct counted **out, const struct profile *profile,
-		  const struct gap_finder *finder, struct err *err);
+/* But for idle time.  Fails with -ENOMEM only; the caller frees with counted_free. */
+int counted_build(struct counted **out, const struct profile *profile, struct err *err);
 void counted_free(struct counted *counted);
+
+/* Idle time of any device: all gaps have to be added. */
+void counted_add_gap(struct counted *counted, const struct gap *gap);
 
 /* L2 cycles that passed while all launches ran, by the clock that their ranges show (a range is longer
  * than its launch); 0 when unknown. */

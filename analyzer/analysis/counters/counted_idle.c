@@ -1,7 +1,6 @@
 #include "analysis/counters/counted_idle.h"
 
 #include "analysis/counters/counted_graphs.h"
-#include "analysis/time/gap_finder.h"
 
 /* Works of the launches that one operation belongs to: at most its kernel, its graph, and all. */
 struct owners {
@@ -124,37 +123,29 @@ static void add_idle(struct counted_idle *idle, const struct gap *gap)
 			idle->launch_idle_ns += (double)gap->by_cause_ns[of_launching[i]];
 }
 
-static int add_gap(const struct gap *gap, void *context)
+void counted_add_gap(struct counted *counted, const struct gap *gap)
 {
-	struct counted *counted = context;
 	const struct profile *profile = counted->profile;
 	const struct profile_op *before = &profile->ops[gap->before];
 	const struct profile_op *after = &profile->ops[gap->after];
-	struct owners owners = owners_of(counted, before);
+	struct owners owners;
 
 	if (!is_undisturbed(before, after))
-		return 0;
+		return;
 	add_idle(&counted->application.idle, gap);
 	if (gap->before >= profile->op_count) /* it ran before the part that is looked at */
-		return 0;
+		return;
+	owners = owners_of(counted, before);
 	add_idle(owners.kernel, gap);
-	if (!is_same_launch(profile, before, after))
+	if (owners.graph && !is_same_launch(profile, before, after))
 		add_idle(owners.graph, gap);
-	return 0;
 }
 
-int counted_add_idle(struct counted *counted, const struct gap_finder *finder)
+void counted_add_launches(struct counted *counted)
 {
 	const struct profile *profile = counted->profile;
-	struct gap_finder *own = NULL;
-	int rc = finder ? 0 : gap_finder_open(&own, profile, NULL);
 
-	finder = finder ? finder : own;
-	for (size_t i = 0; i < profile->device_count && rc == 0; i++) {
+	for (size_t i = 0; i < profile->device_count; i++)
 		add_device(counted, &profile->devices[i]);
-		rc = gap_finder_visit(finder, i, add_gap, counted);
-	}
-	gap_finder_close(own);
 	limit_graph_launches(counted);
-	return rc;
 }

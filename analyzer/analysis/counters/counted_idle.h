@@ -9,7 +9,7 @@
 
 #include "analysis/counters/counted.h"
 
-/* Fills in the idle members of counted's works.  finder: as of counted_build().  Returns 0 or a negative errno. */
-int counted_add_idle(struct counted *counted, const struct gap_finder *finder);
+/* Fills in the idle members of counted's works, but for what counted_add_gap() adds. */
+void counted_add_launches(struct counted *counted);
 
 #endif

@@ -35,10 +35,11 @@ const struct profile_op *tokens_op(const struct tokens *tokens, size_t token)
 static uint32_t launched_graph(const struct tokens *tokens, size_t call)
 {
 	const struct profile *profile = tokens->profile;
-	const struct profile_op *op = first_op(tokens, call);
+	const struct profile_op *op;
 
 	if (profile->call_names[profile->calls[call].name].call_class != CALL_GRAPH_LAUNCH)
 		return 0;
+	op = first_op(tokens, call);
 	return op ? profile_op_graph(profile, op) : 0;
 }
 

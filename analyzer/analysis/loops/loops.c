@@ -363,11 +363,22 @@ static int search_round(struct search *search)
 	return rc;
 }
 
+/* Whether there may be another loop among the tokens that belong to none. */
+static bool has_tokens(const struct tokens *tokens)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < tokens->count; i++)
+		left += tokens->loose[i] != TOKEN_TAKEN;
+	return left >= LOOP_LEAST_ITERATIONS;
+}
+
 static int search_rounds(struct search *search)
 {
 	int rc = 0;
 
-	for (int round = 0; rc == 0 && round < ROUNDS_MOST; round++) {
+	for (int round = 0; rc == 0 && round < ROUNDS_MOST && has_tokens(&search->tokens);
+	     round++) {
 		size_t before = search->found->count;
 
 		rc = search_round(search);
@@ -383,7 +394,7 @@ static int search_thread(struct search *search, const struct submissions *submis
 			      &search->profile->threads[search->thread]);
 
 	search->wasted = 0;
-	if (rc == 0 && search->tokens.count >= LOOP_LEAST_ITERATIONS)
+	if (rc == 0)
 		rc = search_rounds(search);
 	tokens_free(&search->tokens);
 	return rc;

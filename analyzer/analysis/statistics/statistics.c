@@ -3,6 +3,7 @@
 #include "analysis/statistics/statistics_parts.h"
 
 #include "base/ns.h"
+#include "base/worker.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -86,26 +87,68 @@ static int collect_streams(struct statistics *statistics, const struct profile *
 typedef int (*part_function)(struct statistics *statistics, const struct profile *profile,
 			     const struct steady_state *steady_state);
 
-static const part_function parts[] = {
-	statistics_collect_kernels, statistics_collect_operators, /* of these kernels */
-	statistics_collect_copies,  statistics_collect_memsets,	  statistics_collect_calls,
-	statistics_collect_ranges,  statistics_collect_graphs,	  collect_streams,
+static const part_function of_kernels[] = {statistics_collect_kernels,
+					   statistics_collect_operators, /* of these kernels */
+					   NULL};
+static const part_function of_others[] = {statistics_collect_copies,
+					  statistics_collect_memsets,
+					  statistics_collect_calls,
+					  statistics_collect_ranges,
+					  statistics_collect_graphs,
+					  collect_streams,
+					  NULL};
+/* What one of two threads collects. */
+struct collecting {
+	const part_function *parts;
+	struct statistics *statistics;
+	const struct profile *profile;
+	const struct steady_state *steady_state;
 };
 
-int statistics_collect(struct statistics **out, const struct profile *profile,
-		       const struct steady_state *steady_state, struct err *err)
+static int collect(void *context)
 {
-	struct statistics *statistics = calloc(1, sizeof(*statistics));
-	int rc = statistics ? 0 : -ENOMEM;
+	const struct collecting *it = context;
+	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < sizeof(parts) / sizeof(parts[0]); i++)
-		rc = parts[i](statistics, profile, steady_state);
+	for (const part_function *part = it->parts; rc == 0 && *part; part++)
+		rc = (*part)(it->statistics, it->profile, it->steady_state);
+	return rc;
+}
+
+static int finish(struct statistics **out, struct statistics *statistics, int rc, struct err *err)
+{
 	if (rc < 0) {
 		statistics_free(statistics);
 		return err_set(err, rc, "out of memory for the statistics");
 	}
 	*out = statistics;
 	return 0;
+}
+
+int statistics_of_kernels(struct statistics **out, const struct profile *profile,
+			  const struct steady_state *steady_state, struct err *err)
+{
+	struct statistics *statistics = calloc(1, sizeof(*statistics));
+	struct collecting kernels = {of_kernels, statistics, profile, steady_state};
+
+	return finish(out, statistics, statistics ? collect(&kernels) : -ENOMEM, err);
+}
+
+int statistics_collect(struct statistics **out, const struct profile *profile,
+		       const struct steady_state *steady_state, struct err *err)
+{
+	struct statistics *statistics = calloc(1, sizeof(*statistics));
+	struct collecting kernels = {of_kernels, statistics, profile, steady_state};
+	struct collecting others = {of_others, statistics, profile, steady_state};
+	struct worker worker;
+	int rc, kernels_rc;
+
+	if (!statistics)
+		return finish(out, statistics, -ENOMEM, err);
+	worker_start(&worker, collect, &kernels);
+	rc = collect(&others);
+	kernels_rc = worker_join(&worker);
+	return finish(out, statistics, kernels_rc < 0 ? kernels_rc : rc, err);
 }
 
 void statistics_free(struct statistics *statistics)

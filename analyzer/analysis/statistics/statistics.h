@@ -104,6 +104,9 @@ struct statistics {
 /* steady_state: found (steady_state_find); NULL: how times are divided is not known. */
 int statistics_collect(struct statistics **out, const struct profile *profile,
 		       const struct steady_state *steady_state, struct err *err);
+/* Those of kernels alone. */
+int statistics_of_kernels(struct statistics **out, const struct profile *profile,
+			  const struct steady_state *steady_state, struct err *err);
 void statistics_free(struct statistics *statistics);
 
 #endif

@@ -38,6 +38,8 @@ struct collection {
 	struct gap_analysis *gaps;
 	struct gap_device *device;
 	size_t keep, capacity;
+	gap_visitor visit; /* NULL: nobody else */
+	void *context;
 };
 
 /* Whether a is listed before b: longer first, then by place, so that reports are stable. */
@@ -105,13 +107,14 @@ static int collect(const struct gap *gap, void *context)
 	struct collection *collection = context;
 	struct gap_device *device = collection->device;
 	uint32_t left;
-	int cause;
+	int cause, rc;
 
 	GAP_EACH_CAUSE(left, cause, gap)
 	device->by_cause_ns[cause] += gap->by_cause_ns[cause];
 	device->gap_count++;
 	device->gap_count_by_cause[gap->cause]++;
-	return keep_longest(collection, gap);
+	rc = keep_longest(collection, gap);
+	return rc == 0 && collection->visit ? collection->visit(gap, collection->context) : rc;
 }
 
 static int collect_devices(struct collection *collection, const struct timeline *timeline)
@@ -131,10 +134,13 @@ static int collect_devices(struct collection *collection, const struct timeline 
 
 int gaps_analyze_by(struct gap_analysis **out, const struct profile *profile,
 		    const struct gap_finder *finder, const struct timeline *timeline, size_t keep,
-		    struct err *err)
+		    gap_visitor visit, void *context, struct err *err)
 {
 	struct gap_analysis *gaps = calloc(1, sizeof(*gaps));
-	struct collection collection = {.gaps = gaps, .keep = keep};
+	struct collection collection = {.gaps = gaps,
+					.keep = keep,
+					.visit = visit,
+					.context = context};
 	int rc = -ENOMEM;
 
 	if (gaps) {
@@ -159,7 +165,7 @@ int gaps_analyze_by(struct gap_analysis **out, const struct profile *profile,
 int gaps_analyze(struct gap_analysis **out, const struct profile *profile,
 		 const struct timeline *timeline, size_t keep, struct err *err)
 {
-	return gaps_analyze_by(out, profile, NULL, timeline, keep, err);
+	return gaps_analyze_by(out, profile, NULL, timeline, keep, NULL, NULL, err);
 }
 
 int gaps_visit(const struct gap_analysis *gaps, size_t device, gap_visitor visit, void *context)

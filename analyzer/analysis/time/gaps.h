@@ -147,17 +147,20 @@ struct gap_analysis {
 	struct gap_finder *own_finder;	 /* owned; NULL where it was given one */
 };
 
+/* Sees one gap of a device after the other, in time order; a non-zero return stops and is passed on. */
+typedef int (*gap_visitor)(const struct gap *gap, void *context);
+
 /* keep: how many of the longest gaps to keep, at least 0.  Borrows the profile. */
 int gaps_analyze(struct gap_analysis **out, const struct profile *profile,
 		 const struct timeline *timeline, size_t keep, struct err *err);
-/* The same with a finder of the profile, which is borrowed as long as the gaps are. */
+/* The same with a finder of the profile, which is borrowed as long as the gaps are.  visit, unless it is NULL, sees all
+ * gaps as well: to find their causes takes most of the time. */
 int gaps_analyze_by(struct gap_analysis **out, const struct profile *profile,
 		    const struct gap_finder *finder, const struct timeline *timeline, size_t keep,
-		    struct err *err);
+		    gap_visitor visit, void *context, struct err *err);
 void gaps_free(struct gap_analysis *gaps);
 
-/* Calls visit for every gap of a device in time order; a non-zero return stops and is passed on. */
-typedef int (*gap_visitor)(const struct gap *gap, void *context);
+/* Shows every gap of a device. */
 int gaps_visit(const struct gap_analysis *gaps, size_t device, gap_visitor visit, void *context);
 
 const char *gap_cause_key(enum gap_cause cause);     /* "launch", for JSON and CSV */

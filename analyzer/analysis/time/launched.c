@@ -1,7 +1,8 @@
 #include "analysis/time/launched.h"
 
-#include "base/sums.h"
+#include "analysis/loops/submissions.h"
 #include "base/search.h"
+#include "base/sums.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,10 +17,9 @@ static const struct extent no_extent = {INT64_MAX, INT64_MIN};
 
 struct launched {
 	const struct profile *profile;
-	uint32_t *first_of_call; /* per call, where its operations begin in order[]; one more */
-	uint32_t *order;	 /* ops[] by call */
-	int64_t *before_ns;	 /* sum of the durations before each place in order[]; one more */
-	struct extent *tree;	 /* leaves are blocks of order[], from leaf_count on */
+	struct submissions submissions; /* places are those in it */
+	int64_t *before_ns;		/* by block: sum of the durations before it */
+	struct extent *tree;		/* leaves are blocks, from leaf_count on */
 	size_t leaf_count;
 };
 
@@ -29,58 +29,54 @@ static struct extent join(struct extent a, struct extent b)
 			       a.last_ns > b.last_ns ? a.last_ns : b.last_ns};
 }
 
+static const struct profile_op *op_at(const struct launched *launched, size_t place)
+{
+	return &launched->profile->ops[submissions_op(&launched->submissions, place)];
+}
+
 static struct extent extent_of(const struct launched *launched, size_t place)
 {
-	const struct profile_op *op = &launched->profile->ops[launched->order[place]];
+	const struct profile_op *op = op_at(launched, place);
 
 	return (struct extent){op->start_ns, op->end_ns};
 }
 
-/* Counting sort of the operations by call. */
-static int put_in_order(struct launched *launched)
+/* Of the places from first on, within a block. */
+static int64_t sum_of(const struct launched *launched, size_t first, size_t end)
 {
-	const struct profile *profile = launched->profile;
-	uint32_t *first = calloc(profile->call_count + 2, sizeof(*first));
-	size_t count;
+	int64_t sum_ns = 0;
 
-	launched->first_of_call = first;
-	if (!first)
-		return -ENOMEM;
-	for (size_t i = 0; i < profile->op_count; i++)
-		if (profile->ops[i].call != PROFILE_NONE)
-			first[profile->ops[i].call + 2]++;
-	for (size_t i = 2; i <= profile->call_count + 1; i++)
-		first[i] += first[i - 1];
-	count = first[profile->call_count + 1];
-	launched->order = calloc(count + 1, sizeof(*launched->order));
-	launched->before_ns = calloc(count + 1, sizeof(*launched->before_ns));
-	if (!launched->order || !launched->before_ns)
-		return -ENOMEM;
-	for (size_t i = 0; i < profile->op_count; i++) /* makes first[call + 1] the call's end */
-		if (profile->ops[i].call != PROFILE_NONE)
-			launched->order[first[profile->ops[i].call + 1]++] = (uint32_t)i;
-	return 0;
+	for (size_t i = first; i < end; i++) {
+		const struct profile_op *op = op_at(launched, i);
+
+		sum_add_ns(&sum_ns, op->end_ns - op->start_ns);
+	}
+	return sum_ns;
+}
+
+static void sum_up_block(struct launched *launched, size_t block, size_t end)
+{
+	struct extent *leaf = &launched->tree[launched->leaf_count + block];
+
+	for (size_t i = block * BLOCK; i < end; i++)
+		*leaf = join(*leaf, extent_of(launched, i));
+	launched->before_ns[block + 1] = launched->before_ns[block];
+	sum_add_ns(&launched->before_ns[block + 1], sum_of(launched, block * BLOCK, end));
 }
 
 static int sum_up(struct launched *launched)
 {
-	const struct profile *profile = launched->profile;
-	size_t count = launched->first_of_call[profile->call_count];
+	size_t count = submissions_first(&launched->submissions, launched->profile->call_count);
 
 	launched->leaf_count = count / BLOCK + 1;
 	launched->tree = calloc(2 * launched->leaf_count, sizeof(*launched->tree));
-	if (!launched->tree)
+	launched->before_ns = calloc(launched->leaf_count + 1, sizeof(*launched->before_ns));
+	if (!launched->tree || !launched->before_ns)
 		return -ENOMEM;
 	for (size_t i = 0; i < 2 * launched->leaf_count; i++)
 		launched->tree[i] = no_extent;
-	for (size_t i = 0; i < count; i++) {
-		struct extent *leaf = &launched->tree[launched->leaf_count + i / BLOCK];
-		struct extent extent = extent_of(launched, i);
-
-		launched->before_ns[i + 1] = launched->before_ns[i];
-		sum_add_ns(&launched->before_ns[i + 1], extent.last_ns - extent.first_ns);
-		*leaf = join(*leaf, extent);
-	}
+	for (size_t i = 0; i < launched->leaf_count; i++)
+		sum_up_block(launched, i, count < (i + 1) * BLOCK ? count : (i + 1) * BLOCK);
 	for (size_t i = launched->leaf_count - 1; i > 0; i--)
 		launched->tree[i] = join(launched->tree[2 * i], launched->tree[2 * i + 1]);
 	return 0;
@@ -94,7 +90,7 @@ int launched_open(struct launched **out, const struct profile *profile)
 	if (!launched)
 		return -ENOMEM;
 	launched->profile = profile;
-	rc = put_in_order(launched);
+	rc = submissions_find(&launched->submissions, profile);
 	if (rc == 0)
 		rc = sum_up(launched);
 	if (rc < 0) {
@@ -105,7 +101,7 @@ int launched_open(struct launched **out, const struct profile *profile)
 	return 0;
 }
 
-/* Of places [place, end) in order[]: single ones up to block borders, the tree between. */
+/* Of places [place, end): single ones up to block borders, the tree between. */
 static struct extent extent_between(const struct launched *launched, size_t place, size_t end)
 {
 	struct extent extent = no_extent;
@@ -126,12 +122,21 @@ static struct extent extent_between(const struct launched *launched, size_t plac
 	return extent;
 }
 
+static int64_t ns_before(const struct launched *launched, size_t place)
+{
+	int64_t ns = launched->before_ns[place / BLOCK];
+
+	sum_add_ns(&ns, sum_of(launched, place / BLOCK * BLOCK, place));
+	return ns;
+}
+
 struct launched_sum launched_by(const struct launched *launched, size_t first, size_t end)
 {
-	size_t from = launched->first_of_call[first], to = launched->first_of_call[end];
+	size_t from = submissions_first(&launched->submissions, first);
+	size_t to = submissions_first(&launched->submissions, end);
 	struct extent extent = extent_between(launched, from, to);
 
-	return (struct launched_sum){to - from, launched->before_ns[to] - launched->before_ns[from],
+	return (struct launched_sum){to - from, ns_before(launched, to) - ns_before(launched, from),
 				     extent.first_ns, extent.last_ns};
 }
 
@@ -169,8 +174,7 @@ void launched_close(struct launched *launched)
 {
 	if (!launched)
 		return;
-	free(launched->first_of_call);
-	free(launched->order);
+	submissions_free(&launched->submissions);
 	free(launched->before_ns);
 	free(launched->tree);
 	free(launched);

@@ -1,9 +1,9 @@
 /*
  * launched.h - the operations that consecutive calls launched: how many, their time, their span.
  *
- * Operations are put into the order of their calls, so those of the calls
- * [a, b) lie side by side; sums come from prefix sums, first start and last end
- * from a tree over blocks.  About 17 bytes per operation and 4 per call.
+ * In the order of their calls those of the calls [a, b) lie side by side (submissions.h);
+ * sums come from prefix sums, first start and last end from a tree, both over
+ * blocks.  About 1 byte per operation and 2 per call, where calls and operations have one order.
  */
 #ifndef ROOFLINE_LAUNCHED_H
 #define ROOFLINE_LAUNCHED_H

@@ -122,41 +122,62 @@ static bool busy_next(struct busy *busy, const struct profile_op *op, struct bus
 	return is_over;
 }
 
-/* How much of times that come in order lies in the steady state, and in usual iterations. */
+/* How much of a time lies in the steady state, and in usual iterations. */
 struct covered {
-	size_t next_steady, next_usual;
-	int64_t steady_ns, usual_ns; /* of the time added last */
+	int64_t steady_ns, usual_ns;
 };
 
-static void cover(struct covered *covered, const struct search *search, int64_t start_ns,
-		  int64_t end_ns)
+static struct covered cover(const struct steady_device *device, struct steady_walk *walk,
+			    int64_t start_ns, int64_t end_ns)
 {
-	covered->steady_ns =
-		spans_covered_next(&search->device->when, &covered->next_steady, start_ns, end_ns);
-	covered->usual_ns = spans_covered_next(&search->device->usual_when, &covered->next_usual,
-					       start_ns, end_ns);
+	return (struct covered){spans_covered_next(&device->when, &walk->next_steady, start_ns,
+						   end_ns),
+				spans_covered_next(&device->usual_when, &walk->next_usual, start_ns,
+						   end_ns)};
 }
 
-/* Time with at least one of the operations that the device has of that kind: all, or kernels and graphs. */
-static void find_busy(struct search *search, bool only_kernels, int64_t *steady_ns,
-		      int64_t *usual_ns)
+/* What of the time with at least one operation, of some kinds, lies in both. */
+struct busy_time {
+	struct busy busy, over; /* over: what was covered last */
+	struct steady_walk walk;
+	struct covered last, all;
+};
+
+/* alike: another one that has had this operation; what is over for both has been looked up for it. */
+static void busy_time_add(struct busy_time *time, const struct steady_device *device,
+			  const struct profile_op *op, const struct busy_time *alike)
+{
+	if (!busy_next(&time->busy, op, &time->over))
+		return;
+	if (alike && alike->over.start_ns == time->over.start_ns &&
+	    alike->over.end_ns == time->over.end_ns)
+		time->last = alike->last;
+	else
+		time->last = cover(device, &time->walk, time->over.start_ns, time->over.end_ns);
+	time->all.steady_ns += time->last.steady_ns;
+	time->all.usual_ns += time->last.usual_ns;
+}
+
+static void find_busy(struct search *search)
 {
 	const struct profile *profile = search->run.profile;
 	const struct profile_device *slice = &profile->devices[search->index];
-	struct busy busy = {search->times->first_ns, search->times->first_ns}, over;
-	struct covered covered = {0};
+	struct steady_device *device = search->device;
+	const struct busy begin = {search->times->first_ns, search->times->first_ns};
+	struct busy_time any = {.busy = begin}, kernels = {.busy = begin};
 
 	for (size_t i = slice->first_op; i <= slice->first_op + slice->op_count; i++) {
 		bool is_last = i == slice->first_op + slice->op_count;
 		const struct profile_op *op = is_last ? &past_the_last : &profile->ops[i];
 
-		if ((only_kernels && op->kind != OP_KERNEL && op->kind != OP_GRAPH) ||
-		    !busy_next(&busy, op, &over))
-			continue;
-		cover(&covered, search, over.start_ns, over.end_ns);
-		*steady_ns += covered.steady_ns;
-		*usual_ns += covered.usual_ns;
+		busy_time_add(&any, device, op, NULL);
+		if (op->kind == OP_KERNEL || op->kind == OP_GRAPH)
+			busy_time_add(&kernels, device, op, &any);
 	}
+	device->steady.busy_ns = any.all.steady_ns;
+	device->usual.busy_ns = any.all.usual_ns;
+	device->steady.kernel_ns = kernels.all.steady_ns;
+	device->usual.kernel_ns = kernels.all.usual_ns;
 }
 
 /* A gap of which only so much lies in a part: of each cause as much of it, and of the largest what rounding leaves. */
@@ -181,20 +202,22 @@ static void add_idle(struct run_part *part, const struct gap *gap, int64_t cover
 	part->idle_ns += covered_ns;
 }
 
-struct gap_walk {
-	struct search *search;
-	struct covered covered;
-};
-
-static int add_gap(const struct gap *gap, void *context)
+static void add_gap(struct steady_device *device, const struct gap *gap)
 {
-	struct gap_walk *walk = context;
-	struct steady_device *device = walk->search->device;
+	struct covered covered = cover(device, &device->gaps, gap->start_ns, gap->end_ns);
 
-	cover(&walk->covered, walk->search, gap->start_ns, gap->end_ns);
-	add_idle(&device->steady, gap, walk->covered.steady_ns);
-	add_idle(&device->usual, gap, walk->covered.usual_ns);
-	return 0;
+	add_idle(&device->steady, gap, covered.steady_ns);
+	add_idle(&device->usual, gap, covered.usual_ns);
+}
+
+void steady_state_add_gap(struct steady_state *state, const struct profile *profile,
+			  const struct gap *gap)
+{
+	struct steady_device *device =
+		&state->devices[profile_op_device(profile, &profile->ops[gap->after])];
+
+	if (device->is_found)
+		add_gap(device, gap);
 }
 
 /* Whether it is the first operation of a call that launches kernels or a graph. */
@@ -306,19 +329,13 @@ static int find(struct search *search)
 		return rc;
 	device->steady.wall_ns = wall_of(&device->when);
 	device->usual.wall_ns = wall_of(&device->usual_when);
-	find_busy(search, false, &device->steady.busy_ns, &device->usual.busy_ns);
-	find_busy(search, true, &device->steady.kernel_ns, &device->usual.kernel_ns);
+	find_busy(search);
 	device->is_found = device->steady.kernel_ns > search->times->kernel_ns / 2;
 	return device->is_found ? find_concurrency(search) : 0;
 }
 
 static int measure(struct search *search)
 {
-	int rc = gaps_visit(search->gaps, search->index, add_gap,
-			    &(struct gap_walk){.search = search});
-
-	if (rc < 0)
-		return rc;
 	count_ops(search);
 	return find_once(search);
 }
@@ -356,8 +373,7 @@ static int find_device(struct steady_state *state, const struct profile *profile
 	return rc;
 }
 
-static int find_all(struct steady_state *state, const struct profile *profile,
-		    const struct timeline *timeline)
+static int open_all(struct steady_state *state, const struct profile *profile)
 {
 	int rc = submissions_find(&state->submissions, profile);
 
@@ -367,20 +383,13 @@ static int find_all(struct steady_state *state, const struct profile *profile,
 	state->host_when = calloc(profile->process_count + 1, sizeof(*state->host_when));
 	if (!state->devices || !state->host_when)
 		rc = -ENOMEM;
-	if (rc == 0)
-		rc = loops_find(&state->loops, profile, &state->submissions);
-	for (size_t i = 0; rc == 0 && i < state->device_count; i++)
-		rc = find_device(state, profile, timeline, i);
-	for (size_t i = 0; rc == 0 && i < state->process_count; i++)
-		spans_seal(&state->host_when[i]);
-	return rc;
+	return rc == 0 ? loops_find(&state->loops, profile, &state->submissions) : rc;
 }
 
-int steady_state_find(struct steady_state **out, const struct profile *profile,
-		      const struct timeline *timeline, struct err *err)
+int steady_state_open(struct steady_state **out, const struct profile *profile, struct err *err)
 {
 	struct steady_state *state = calloc(1, sizeof(*state));
-	int rc = state ? find_all(state, profile, timeline) : -ENOMEM;
+	int rc = state ? open_all(state, profile) : -ENOMEM;
 
 	if (rc < 0) {
 		steady_state_free(state);
@@ -388,6 +397,18 @@ int steady_state_find(struct steady_state **out, const struct profile *profile,
 	}
 	*out = state;
 	return 0;
+}
+
+int steady_state_find(struct steady_state *state, const struct profile *profile,
+		      const struct timeline *timeline, struct err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < state->device_count; i++)
+		rc = find_device(state, profile, timeline, i);
+	for (size_t i = 0; rc == 0 && i < state->process_count; i++)
+		spans_seal(&state->host_when[i]);
+	return rc < 0 ? err_set(err, rc, "out of memory for the steady state") : 0;
 }
 
 int steady_state_measure(struct steady_state *state, const struct profile *profile,
@@ -410,16 +431,36 @@ int steady_state_measure(struct steady_state *state, const struct profile *profi
 	return rc < 0 ? err_set(err, rc, "out of memory for the steady state") : 0;
 }
 
+static int add_to_device(const struct gap *gap, void *device)
+{
+	add_gap(device, gap);
+	return 0;
+}
+
+static int add_gaps(struct steady_state *state, const struct gap_analysis *gaps)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < state->device_count; i++)
+		if (state->devices[i].is_found)
+			rc = gaps_visit(gaps, i, add_to_device, &state->devices[i]);
+	return rc;
+}
+
 int steady_state_build(struct steady_state **out, const struct profile *profile,
 		       const struct timeline *timeline, const struct gap_analysis *gaps,
 		       struct err *err)
 {
 	struct steady_state *state = NULL;
-	int rc = steady_state_find(&state, profile, timeline, err);
+	int rc = steady_state_open(&state, profile, err);
 
 	if (!state)
 		return rc;
-	rc = steady_state_measure(state, profile, timeline, gaps, err);
+	rc = steady_state_find(state, profile, timeline, err);
+	if (rc == 0)
+		rc = add_gaps(state, gaps);
+	if (rc == 0)
+		rc = steady_state_measure(state, profile, timeline, gaps, err);
 	if (rc < 0) {
 		steady_state_free(state);
 		return rc;

@@ -32,6 +32,11 @@ struct run_part {
 	uint64_t operation_count;
 };
 
+/* How far times that come in order have been looked at: those of the steady state, and of usual iterations. */
+struct steady_walk {
+	size_t next_steady, next_usual;
+};
+
 struct steady_device {
 	bool is_found; /* nothing below is known without */
 	struct steady_loop loop;
@@ -45,6 +50,7 @@ struct steady_device {
 	uint64_t usual_count;
 	int64_t pause_ns; /* by how much iterations beyond the 90th percentile exceed the median, together */
 	int64_t once_ns[ONCE_CAUSE_COUNT]; /* adds up to once.wall_ns */
+	struct steady_walk gaps;	   /* over them */
 };
 
 struct steady_state {
@@ -57,16 +63,23 @@ struct steady_state {
 	struct submissions submissions; /* owned; empty once it is measured */
 };
 
-/* When it is.  Borrows the profile.  Fails with -ENOMEM only. */
-int steady_state_find(struct steady_state **out, const struct profile *profile,
+/* What repeats.  Borrows the profile.  Fails with -ENOMEM only. */
+int steady_state_open(struct steady_state **out, const struct profile *profile, struct err *err);
+
+/* When it is.  Fails with -ENOMEM only. */
+int steady_state_find(struct steady_state *steady_state, const struct profile *profile,
 		      const struct timeline *timeline, struct err *err);
 
-/* What devices did in it and outside of it; once.  Fails with -ENOMEM only. */
+/* A gap of a device, of which some may lie in its steady state; those of a device come in order. */
+void steady_state_add_gap(struct steady_state *steady_state, const struct profile *profile,
+			  const struct gap *gap);
+
+/* What devices did in it and outside of it; once, when all gaps were added.  Fails with -ENOMEM only. */
 int steady_state_measure(struct steady_state *steady_state, const struct profile *profile,
 			 const struct timeline *timeline, const struct gap_analysis *gaps,
 			 struct err *err);
 
-/* Both. */
+/* All of it. */
 int steady_state_build(struct steady_state **out, const struct profile *profile,
 		       const struct timeline *timeline, const struct gap_analysis *gaps,
 		       struct err *err);

@@ -284,7 +284,8 @@ static void print_kernels(struct page *page)
 }
 
 const struct section section_kernels = {.key = "kernels",
-					.needs = {TABLES_KERNELS | TABLES_STEADY, NEED_statistics},
+					.needs = {TABLES_KERNELS | TABLES_STEADY,
+						  NEED_kernel_statistics},
 					.title = "Kernels",
 					.columns = columns,
 					.at = kernel_at,

@@ -6,11 +6,13 @@
 
 const struct profile_op *readbacks_copy(const struct model *model, size_t call, size_t end)
 {
-	const struct profile_op *op = call_op(model, call, OP_COPY);
 	const struct profile *profile = model->profile;
+	const struct profile_op *op;
 
-	if (!op || model_call_class(model, call) != CALL_COPY ||
-	    profile->copies[op->detail].kind != COPY_TO_HOST ||
+	if (model_call_class(model, call) != CALL_COPY)
+		return NULL;
+	op = call_op(model, call, OP_COPY);
+	if (!op || profile->copies[op->detail].kind != COPY_TO_HOST ||
 	    profile->copies[op->detail].bytes > READBACK_BYTES)
 		return NULL;
 	if (model->call_traits[call].behavior == CALL_WAITS_OWN)
@@ -41,10 +43,12 @@ const struct profile_op *readbacks_next(struct readbacks *readbacks, size_t call
 		readbacks->round++;
 		return NULL;
 	}
+	if (!readbacks->is_read)
+		return NULL;
 	op = launched_kernel(readbacks->model, call);
 	if (!op && submissions_count(&readbacks->model->submissions, call))
 		readbacks->is_read = false;
-	return readbacks->is_read ? op : NULL;
+	return op;
 }
 
 static uint64_t blocks_of(const struct profile *profile, const struct profile_op *op)

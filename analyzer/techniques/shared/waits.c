@@ -53,6 +53,8 @@ static bool is_copy_to_other(const struct profile *profile, uint32_t op)
 
 bool waits_hand_over(const struct model *model, const struct loop *loop)
 {
+	if (model->profile->device_count < 2)
+		return false;
 	for (size_t i = loop->first_call; i < loop->first_call + loop->call_count; i++)
 		if (is_copy_to_other(model->profile, model_awaited(model, i)))
 			return true;
