@@ -1,0 +1,26 @@
+/*
+ * nccl_calls.h - what NCCL was asked for: its communicators, and how many bytes each collective moves.
+ *
+ * NCCL is a program of NVTX: each of its functions pushes a range in the domain NCCL, with a payload that has the
+ * arguments (nvtxPayloadData_t).  CUPTI's records of ranges have no payloads, so its callbacks of NVTX bring them.
+ * Payloads are of NCCL 2.18 and newer; since 2.25 they tell the communicator, and that of a new one comes when its range
+ * is popped, by a function of NVTX's extension that CUPTI has no callback of.
+ */
+#ifndef ROOFLINE_NCCL_CALLS_H
+#define ROOFLINE_NCCL_CALLS_H
+
+#include "cupti_api.h"
+#include "options.h"
+
+/* Before NVTX gets CUPTI's functions: NCCL makes its domain once. */
+void nccl_calls_start(const struct cupti_api *cupti, CUpti_SubscriberHandle subscriber,
+		      const struct options *options);
+
+/* On CUPTI's callback of a call of NVTX. */
+void nccl_calls_on_nvtx(CUpti_CallbackId id, const CUpti_NvtxData *data);
+
+/* What NVTX gave to a tool of its extensions, once CUPTI has put its functions there: ours goes before the one that pops a
+ * range with a payload. */
+void nccl_calls_put(void *extension);
+
+#endif
