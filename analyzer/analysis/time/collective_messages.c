@@ -155,7 +155,7 @@ static bool fits(const struct finding *finding, uint32_t call, uint32_t launch)
 	return false;
 }
 
-#define CALLS_MOST 4096 /* of a group that names are compared of: that takes the square of it */
+#define CALLS_MOST 512 /* of a group that names are compared of: that takes the square of it */
 
 /* In a group NCCL orders what one communicator does as it likes. */
 static void join_each(struct finding *finding)
