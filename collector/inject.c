@@ -421,12 +421,14 @@ static bool initialize_nvtx(enum nvtx_entry entry, void *table)
 		[NVTX_EXTENSIONS] = cupti->cuptiNvtxExtensionInitialize,
 	};
 
-	if (cupti->version == CUPTI_VERSION_NVTX_UNSAFE || !initialize[entry] ||
-	    initialize[entry](table) != CUPTI_SUCCESS)
-		return false;
-	if (entry == NVTX_EXTENSIONS)
-		nccl_calls_put(table);
-	return true;
+	bool is_taken = cupti->version != CUPTI_VERSION_NVTX_UNSAFE && initialize[entry] &&
+			initialize[entry](table) == CUPTI_SUCCESS;
+
+	if (is_taken && entry == NVTX_SECOND_VERSION)
+		nccl_calls_pop_by((int (*)(void *))nvtx_stubs_domain_pop(table));
+	if (entry == NVTX_EXTENSIONS && cupti->version != CUPTI_VERSION_NVTX_UNSAFE)
+		is_taken |= nccl_calls_put(table);
+	return is_taken;
 }
 
 static void initialize_late(enum nvtx_entry entry, void *table)

@@ -246,31 +246,44 @@ void nccl_calls_on_nvtx(CUpti_CallbackId id, const CUpti_NvtxData *data)
 
 #define NO_TRACKING (-2) /* what NVTX returns without a tool */
 
-static _Atomic(pop_function *) cupti_pop;
+typedef int domain_pop_function(void *);
 
+static _Atomic(pop_function *) cupti_pop; /* a CUPTI that has one */
+static _Atomic(domain_pop_function *) domain_pop;
+
+void nccl_calls_pop_by(domain_pop_function *pop)
+{
+	if (pop)
+		atomic_store_explicit(&domain_pop, pop, memory_order_release);
+}
+
+/* Of other domains' ranges nobody knows how they were pushed: without a CUPTI that does it they stay as they are. */
 static int pop_payload(nvtxDomainHandle_t domain, const struct payload *payloads, size_t count)
 {
 	pop_function *pop = atomic_load_explicit(&cupti_pop, memory_order_acquire);
+	domain_pop_function *plain = atomic_load_explicit(&domain_pop, memory_order_acquire);
 
-	if (inject_is_recording() && is_nccls(domain))
+	if (inject_is_recording() && is_nccls(domain)) {
 		note_all(payloads, count);
+		if (!pop && plain)
+			return plain(domain);
+	}
 	return pop ? pop(domain, payloads, count) : NO_TRACKING;
 }
 
-void nccl_calls_put(void *given)
+bool nccl_calls_put(void *given)
 {
 	struct extension *extension = given;
 	intptr_t *slot;
 
 	if (!extension || extension->module != PAYLOAD_MODULE || !extension->segment_count ||
 	    extension->segments[0].slot_count <= SLOT_POP_PAYLOAD)
-		return;
+		return false;
 	slot = &extension->segments[0].slots[SLOT_POP_PAYLOAD];
-	if (*slot == (intptr_t)pop_payload)
-		return;
-	if (*slot > SLOT_DISABLED || *slot < 0)
+	if (*slot && *slot != SLOT_DISABLED && *slot != (intptr_t)pop_payload)
 		atomic_store_explicit(&cupti_pop, (pop_function *)*slot, memory_order_release);
 	__atomic_store_n(slot, (intptr_t)pop_payload, __ATOMIC_RELEASE);
+	return true;
 }
 
 void nccl_calls_start(const struct cupti_api *cupti, CUpti_SubscriberHandle subscriber,

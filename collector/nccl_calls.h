@@ -4,10 +4,13 @@
  * NCCL is a program of NVTX: each of its functions pushes a range in the domain NCCL, with a payload that has the
  * arguments (nvtxPayloadData_t).  CUPTI's records of ranges have no payloads, so its callbacks of NVTX bring them.
  * Payloads are of NCCL 2.18 and newer; since 2.25 they tell the communicator, and that of a new one comes when its range
- * is popped, by a function of NVTX's extension that CUPTI has no callback of.
+ * is popped, by nvtxRangePopPayload of NVTX's extension.  CUPTI 13.0 has nothing for that function, and earlier ones for
+ * no extension at all: such a range would last until the end, so it is popped here.
  */
 #ifndef ROOFLINE_NCCL_CALLS_H
 #define ROOFLINE_NCCL_CALLS_H
+
+#include <stdbool.h>
 
 #include "cupti_api.h"
 #include "options.h"
@@ -19,8 +22,11 @@ void nccl_calls_start(const struct cupti_api *cupti, CUpti_SubscriberHandle subs
 /* On CUPTI's callback of a call of NVTX. */
 void nccl_calls_on_nvtx(CUpti_CallbackId id, const CUpti_NvtxData *data);
 
-/* What NVTX gave to a tool of its extensions, once CUPTI has put its functions there: ours goes before the one that pops a
- * range with a payload. */
-void nccl_calls_put(void *extension);
+/* What NVTX gives to a tool of its extensions, once CUPTI has put its functions there, if it has any: ours goes before the
+ * one that pops a range with a payload.  False when that is of another extension. */
+bool nccl_calls_put(void *extension);
+
+/* CUPTI's nvtxDomainRangePop, which is the same for all modules; NULL: not known yet. */
+void nccl_calls_pop_by(int (*pop)(void *domain));
 
 #endif

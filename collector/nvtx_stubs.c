@@ -132,3 +132,13 @@ void nvtx_stubs_end(void *table)
 {
 	for_each(table, end);
 }
+
+#define DOMAIN_POP 5 /* of CORE2 */
+
+nvtx_any_function *nvtx_stubs_domain_pop(void *table)
+{
+	nvtx_place *place = place_of(table, CORE2, DOMAIN_POP);
+	nvtx_function *function = place ? __atomic_load_n(place, __ATOMIC_ACQUIRE) : NULL;
+
+	return function == stubs[CORE2][DOMAIN_POP] ? NULL : (nvtx_any_function *)function;
+}

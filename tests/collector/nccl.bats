@@ -57,6 +57,16 @@ table() {
 	END
 }
 
+@test "a range that is popped with a payload ends, which CUPTI has no function for; those of others stay as they are" {
+	"$app" nccl_pop:0,q1,d1,d0,d0 || skip "built without NVTX's header for payloads"
+	export MOCK_NVTX_CALLS="$PWD/marks"
+	record cuda nvtx:first nccl_pop:0,q66,d4,d1,d2 nvtx:then nccl_domain nccl_pop:0,q66,d4,d1,d2
+	equal marks "mark first mark then pop" "$(xargs <marks)"
+	rm marks
+	ROOFLINE_NVTX=0 record cuda nvtx:first nccl_domain nccl_pop:0,q66,d4,d1,d2
+	[ ! -e marks ]
+}
+
 @test "payloads of other domains, of unknown schemas and that are too short are no collectives" {
 	record cuda nccl:5,q66,q1048576,d0 nccl_domain:OTHER nccl:5,q66,q1048576,d0 nccl_domain nccl:3,q66,d1 nccl:99,q66,q1 \
 		nccl:5 nccl:23,q1 nccl:0,d1
