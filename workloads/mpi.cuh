@@ -23,16 +23,16 @@ static const int mpi_any_thread = 3;	       /* MPI_THREAD_MULTIPLE */
 
 typedef void *mpi_handle;
 
-#define MPI_FUNCTIONS(FUNCTION)                                                               \
-	FUNCTION(Init_thread, int *, char ***, int, int *)                                    \
-	FUNCTION(Finalize, void)                                                              \
-	FUNCTION(Abort, mpi_handle, int)                                                      \
-	FUNCTION(Barrier, mpi_handle)                                                         \
-	FUNCTION(Comm_rank, mpi_handle, int *)                                                \
-	FUNCTION(Comm_size, mpi_handle, int *)                                                \
-	FUNCTION(Get_library_version, char *, int *)                                          \
-	FUNCTION(Sendrecv, const void *, int, mpi_handle, int, int, void *, int, mpi_handle,  \
-		 int, int, mpi_handle, void *)
+#define MPI_FUNCTIONS(FUNCTION)                                                                   \
+	FUNCTION(Init_thread, int *, char ***, int, int *)                                        \
+	FUNCTION(Finalize, void)                                                                  \
+	FUNCTION(Abort, mpi_handle, int)                                                          \
+	FUNCTION(Barrier, mpi_handle)                                                             \
+	FUNCTION(Comm_rank, mpi_handle, int *)                                                    \
+	FUNCTION(Comm_size, mpi_handle, int *)                                                    \
+	FUNCTION(Get_library_version, char *, int *)                                              \
+	FUNCTION(Sendrecv, const void *, int, mpi_handle, int, int, void *, int, mpi_handle, int, \
+		 int, mpi_handle, void *)
 
 #define MPI_MEMBER(name, ...) int (*name)(__VA_ARGS__);
 static struct mpi_functions {

@@ -12,15 +12,15 @@
 
 static const int block_size = 256;
 static const int steps = 128;
-static const int piece_count = 8;	  /* of a message, in pipelined */
+static const int piece_count = 8; /* of a message, in pipelined */
 
 struct problem {
 	long size; /* values of each process */
 	int iterations;
 	gpu_team team; /* this process, and its GPU */
 	struct gpus_place place;
-	uint32_t *in, *out;		   /* on the GPU */
-	uint32_t *host_in, *host_out;	   /* pageable */
+	uint32_t *in, *out;	      /* on the GPU */
+	uint32_t *host_in, *host_out; /* pageable */
 	uint32_t *pinned_in, *pinned_out;
 	cudaStream_t compute, copy;
 	cudaEvent_t piece_done[piece_count];
@@ -125,7 +125,8 @@ static void run_pipelined(problem &p, int iterations)
 		}
 		for (int i = 0; i < piece_count; i++) {
 			CUDA_CHECK(cudaEventSynchronize(p.piece_done[i]));
-			hand_on(p, p.pinned_out + piece_begin(p, i), p.pinned_in + piece_begin(p, i),
+			hand_on(p, p.pinned_out + piece_begin(p, i),
+				p.pinned_in + piece_begin(p, i),
 				piece_begin(p, i + 1) - piece_begin(p, i), 1 + i);
 			CUDA_CHECK(cudaMemcpyAsync(p.in + piece_begin(p, i),
 						   p.pinned_in + piece_begin(p, i),
@@ -221,9 +222,9 @@ static std::vector<std::string> remarks_of(const problem &p)
 
 	CUDA_CHECK(cudaGetDeviceCount(&gpus));
 	return {std::to_string(p.place.count) + " processes" +
-			(p.place.count > gpus ? ", more than this host has GPUs: they take turns" : "") +
-			"; " + mpi_version() +
-			(mpi_takes_device_memory() ? ", CUDA-aware" : ", not CUDA-aware")};
+		(p.place.count > gpus ? ", more than this host has GPUs: they take turns" : "") +
+		"; " + mpi_version() +
+		(mpi_takes_device_memory() ? ", CUDA-aware" : ", not CUDA-aware")};
 }
 
 static const char *why_skipped()

@@ -62,10 +62,11 @@ static void backward(problem &p, const gpu &one, replica &r)
 		struct training_part part = training_layers(p.work, layer, layer + 1);
 
 		if (part.count)
-			CUDA_LAUNCH(update_kernel<<<training_blocks(part.count),
-						    training_block_size, 0, r.compute>>>(
-				r.weights + part.begin, p.ends[one.index].sums + part.begin,
-				part.count, training_update));
+			CUDA_LAUNCH(
+				update_kernel<<<training_blocks(part.count), training_block_size, 0,
+						r.compute>>>(r.weights + part.begin,
+							     p.ends[one.index].sums + part.begin,
+							     part.count, training_update));
 	}
 }
 
@@ -140,8 +141,7 @@ static void run_naive(problem &p, int iterations)
 
 static void run_asynchronous(problem &p, int iterations)
 {
-	run_all(p, iterations, "asynchronous",
-		[&](gpu &one, replica &r) { enqueue(p, one, r); });
+	run_all(p, iterations, "asynchronous", [&](gpu &one, replica &r) { enqueue(p, one, r); });
 }
 
 /* A capture may not be what NCCL connects in. */

@@ -16,7 +16,7 @@
 	SECTION(processes)       \
 	SECTION(job)             \
 	SECTION(collectives)     \
-	SECTION(collective_sizes) \
+	SECTION(message_sizes)   \
 	SECTION(transfers)       \
 	SECTION(devices)         \
 	SECTION(steady_state)    \

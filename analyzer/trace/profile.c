@@ -86,8 +86,8 @@ static int sort_profile(struct profile *profile)
 			sizeof(*profile->allocations), compare_starts) < 0 ||
 	    stable_sort(profile->manageds, profile->managed_count, sizeof(*profile->manageds),
 			compare_starts) < 0 ||
-	    stable_sort(profile->nccl_calls, profile->nccl_call_count,
-			sizeof(*profile->nccl_calls), compare_starts) < 0 ||
+	    stable_sort(profile->nccl_calls, profile->nccl_call_count, sizeof(*profile->nccl_calls),
+			compare_starts) < 0 ||
 	    stable_sort(profile->communicators, profile->communicator_count,
 			sizeof(*profile->communicators), compare_starts) < 0 ||
 	    stable_sort(profile->launches, profile->launch_count, sizeof(*profile->launches),

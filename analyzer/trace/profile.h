@@ -315,8 +315,9 @@ struct profile_nccl_call {
 	uint64_t bytes;	       /* of a message */
 	const char *operation; /* "AllReduce" */
 	uint32_t thread;       /* threads[] */
-	uint32_t peer;	       /* the root, or the rank that it sends to or receives from, or PROFILE_NONE */
-	uint32_t reduction;    /* as in collectives.csv, or PROFILE_NONE */
+	uint32_t
+		peer; /* the root, or the rank that it sends to or receives from, or PROFILE_NONE */
+	uint32_t reduction; /* as in collectives.csv, or PROFILE_NONE */
 };
 
 /* A communicator of NCCL, as one of its ranks made it. */

@@ -93,7 +93,7 @@ says() {
 
 # sizes COLUMN...: of the collectives by size, as CSV
 sizes() {
-	"$ROOFLINECTL" report job -f csv -s collective_sizes | python3 -c 'import csv, sys
+	"$ROOFLINECTL" report job -f csv -s message_sizes | python3 -c 'import csv, sys
 for row in csv.DictReader(sys.stdin): print(*(row[key] for key in sys.argv[1:]))' "$@"
 }
 
@@ -105,7 +105,7 @@ AllGather 1048576 4 4 4 200000" ]
 	python3 -c 'import sys
 a, b = (float(line) for line in sys.argv[1].split())
 assert abs(a - 1.5 * 1048576 / 200e-6) < 1e-6 * a and abs(b - 3 * 1048576 / 200e-6) < 1e-6 * b, (a, b)' "$(sizes bus_byte_per_s)"
-	says collective_sizes "AllReduce 1.00 MiB 4 76 200 us 7.86 GB/s"
+	says message_sizes "AllReduce 1.00 MiB 4 76 200 us 7.86 GB/s"
 }
 
 @test "a collective's time is held against the ceiling of as many bytes" {
@@ -118,7 +118,7 @@ assert abs(a - 1.5 * 1048576 / 200e-6) < 1e-6 * a and abs(b - 3 * 1048576 / 200e
 		    found["ceilings"].append({**row, "name": name, "parameter": bytes_, "value": ns, "low": ns, "high": ns})
 		json.dump(found, open("ceilings.json", "w"))
 	END
-	run -0 --separate-stderr "$ROOFLINECTL" report job --ceilings ceilings.json -f csv -s collective_sizes
+	run -0 --separate-stderr "$ROOFLINECTL" report job --ceilings ceilings.json -f csv -s message_sizes
 	[ "$(python3 -c 'import csv, sys
 for row in csv.DictReader(sys.stdin): print(row["operation"], row["ceiling_ns"], row["ceiling_ratio"])' <<<"$output")" = "AllReduce 50000 0.25
 AllGather 100000 0.5" ]
@@ -126,8 +126,8 @@ AllGather 100000 0.5" ]
 
 @test "without what NCCL tells there are no sizes" {
 	built --ranks 2
-	says collective_sizes "NCCL told no sizes"
-	[ "$("$ROOFLINECTL" report job -f csv -s collective_sizes | wc -l)" -eq 1 ]
+	says message_sizes "NCCL told no sizes"
+	[ "$("$ROOFLINECTL" report job -f csv -s message_sizes | wc -l)" -eq 1 ]
 }
 
 @test "ranks of a communicator that ask for different things are named, with the bytes and the place" {

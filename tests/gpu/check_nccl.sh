@@ -51,7 +51,7 @@ ends() {
 
 # of_report EXPRESSION: of the report's JSON, as j
 of_report() {
-	"$tool" report -f json -s job,collective_sizes "$recording" |
+	"$tool" report -f json -s job,message_sizes "$recording" |
 		python3 -c "import json, sys; j = json.load(sys.stdin); print($1)"
 }
 
@@ -74,8 +74,8 @@ fi
 check "one rank: NCCL's ranges end, also those that are popped with a payload" ends 0
 check "one rank: nothing is lost" equal "" "$(lost | xargs)"
 check "one rank: nothing is said of kernels, as it launches none" equal 0 \
-	"$(of_report "j['collective_sizes']['unmatched_count']")"
-"$tool" report -s collective_sizes "$recording" | sed 's/^/# /'
+	"$(of_report "j['message_sizes']['unmatched_count']")"
+"$tool" report -s message_sizes "$recording" | sed 's/^/# /'
 
 if [ "$version" -lt 23000 ]; then
 	skip "two ranks on one GPU" "NCCL $version: 2.30 is the first that allows it (pip install nvidia-nccl-cu13)"
@@ -90,13 +90,13 @@ for rank in 0 1; do
 done
 check "both have the same communicator, of two ranks" equal "$(communicator 0 | cut -d, -f1),1,2" "$(communicator 1)"
 check "all calls but the captured ones have their kernels" equal 2 \
-	"$(of_report "j['collective_sizes']['unmatched_count']")"
+	"$(of_report "j['message_sizes']['unmatched_count']")"
 check "the all-reduces of 1 MiB are timed, and have a bandwidth" equal "40 40 2 True" \
-	"$(of_report "next('%d %d %d %s' % (s['count'], s['timed_count'], s['rank_count'], s['bus_byte_per_s'] > 0) for s in j['collective_sizes']['sizes'] if s['operation'] == 'AllReduce' and s['bytes'] == 1 << 20)")"
+	"$(of_report "next('%d %d %d %s' % (s['count'], s['timed_count'], s['rank_count'], s['bus_byte_per_s'] > 0) for s in j['message_sizes']['sizes'] if s['operation'] == 'AllReduce' and s['bytes'] == 1 << 20)")"
 check "calls of a group share their kernel: they have no time of their own" equal 0 \
-	"$(of_report "sum(s['timed_count'] for s in j['collective_sizes']['sizes'] if s['operation'] in ('Send', 'Recv'))")"
+	"$(of_report "sum(s['timed_count'] for s in j['message_sizes']['sizes'] if s['operation'] in ('Send', 'Recv'))")"
 check "nothing is wrong with the job" equal 0 "$(of_report "len(j['job']['problems'])")"
-"$tool" report -s job,collectives,collective_sizes "$recording" | sed 's/^/# /'
+"$tool" report -s job,collectives,message_sizes "$recording" | sed 's/^/# /'
 
 run_ranks 2 --swap
 check "two ranks that ask for two reductions in different orders end all the same" equal 0 $?

@@ -24,19 +24,19 @@ static const int type_float = 7;
 static const int op_sum = 0, op_max = 2;
 static const unsigned none = 4294967295u;
 
-#define NCCL_FUNCTIONS(FUNCTION)                                                                  \
-	FUNCTION(GetVersion, int *)                                                               \
-	FUNCTION(GetUniqueId, struct nccl_id *)                                                   \
-	FUNCTION(CommInitRank, nccl_comm *, int, struct nccl_id, int)                             \
-	FUNCTION(CommDestroy, nccl_comm)                                                          \
-	FUNCTION(GroupStart, void)                                                                \
-	FUNCTION(GroupEnd, void)                                                                  \
-	FUNCTION(AllReduce, const void *, void *, size_t, int, int, nccl_comm, cudaStream_t)      \
-	FUNCTION(AllGather, const void *, void *, size_t, int, nccl_comm, cudaStream_t)           \
-	FUNCTION(ReduceScatter, const void *, void *, size_t, int, int, nccl_comm, cudaStream_t)  \
-	FUNCTION(Broadcast, const void *, void *, size_t, int, int, nccl_comm, cudaStream_t)      \
-	FUNCTION(Reduce, const void *, void *, size_t, int, int, int, nccl_comm, cudaStream_t)    \
-	FUNCTION(Send, const void *, size_t, int, int, nccl_comm, cudaStream_t)                   \
+#define NCCL_FUNCTIONS(FUNCTION)                                                                 \
+	FUNCTION(GetVersion, int *)                                                              \
+	FUNCTION(GetUniqueId, struct nccl_id *)                                                  \
+	FUNCTION(CommInitRank, nccl_comm *, int, struct nccl_id, int)                            \
+	FUNCTION(CommDestroy, nccl_comm)                                                         \
+	FUNCTION(GroupStart, void)                                                               \
+	FUNCTION(GroupEnd, void)                                                                 \
+	FUNCTION(AllReduce, const void *, void *, size_t, int, int, nccl_comm, cudaStream_t)     \
+	FUNCTION(AllGather, const void *, void *, size_t, int, nccl_comm, cudaStream_t)          \
+	FUNCTION(ReduceScatter, const void *, void *, size_t, int, int, nccl_comm, cudaStream_t) \
+	FUNCTION(Broadcast, const void *, void *, size_t, int, int, nccl_comm, cudaStream_t)     \
+	FUNCTION(Reduce, const void *, void *, size_t, int, int, int, nccl_comm, cudaStream_t)   \
+	FUNCTION(Send, const void *, size_t, int, int, nccl_comm, cudaStream_t)                  \
 	FUNCTION(Recv, void *, size_t, int, int, nccl_comm, cudaStream_t)
 
 #define NCCL_MEMBER(name, ...) static int (*nccl##name)(__VA_ARGS__);

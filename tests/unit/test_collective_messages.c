@@ -9,7 +9,8 @@
 #include "analysis/time/collective_messages.h"
 #include "profile_builder.h"
 
-static const char reduce[] = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
+static const char reduce[] =
+	"ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
 static const char gather[] = "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
 static const char pairs[] = "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)";
 
@@ -59,8 +60,9 @@ static void communicator(struct made *made, uint64_t id, uint32_t rank_count, ui
 {
 	size_t i = made->b->profile.communicator_count++;
 
-	made->communicators[i] = (struct profile_communicator){
-		.communicator = id, .rank_count = rank_count, .device = device};
+	made->communicators[i] = (struct profile_communicator){.communicator = id,
+							       .rank_count = rank_count,
+							       .device = device};
 }
 
 static void find(struct made *made)

@@ -12,7 +12,7 @@ static const struct operation {
 	const char *name;
 	double factor; /* 0: 1, whatever n is */
 	bool is_divided;
-	int ceiling;		 /* enum ceiling_id, -1: none is measured */
+	int ceiling;		/* enum ceiling_id, -1: none is measured */
 	bool is_ceiling_of_all; /* it counts the messages of all ranks together */
 } operations[] = {
 	{"AllReduce", 2, true, CEILING_nccl_all_reduce, false},
@@ -108,8 +108,8 @@ static int compare_waits(const void *left, const void *right)
 static void time_entry(struct entry *entry, const struct profile *profile, uint32_t op,
 		       const struct wait *waits, size_t wait_count)
 {
-	const struct wait *wait = bsearch(&(struct wait){op, 0}, waits, wait_count, sizeof(*waits),
-					  compare_waits);
+	const struct wait *wait =
+		bsearch(&(struct wait){op, 0}, waits, wait_count, sizeof(*waits), compare_waits);
 
 	entry->is_timed = true;
 	entry->time_ns = profile->ops[op].end_ns - profile->ops[op].start_ns;

@@ -24,8 +24,9 @@ struct collective_size {
 struct collective_sizes {
 	struct collective_size *items; /* longest first, then by name, bytes and ranks */
 	size_t count;
-	uint64_t call_count;	 /* of NCCL, on all ranks */
-	uint64_t unmatched_count; /* of these, whose kernel is not known: in graphs, or not launched by their thread */
+	uint64_t call_count; /* of NCCL, on all ranks */
+	uint64_t
+		unmatched_count; /* of these, whose kernel is not known: in graphs, or not launched by their thread */
 };
 
 /* Fails with -ENOMEM only.  n log n in the number of calls. */

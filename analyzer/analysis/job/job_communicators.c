@@ -151,10 +151,10 @@ static int tell(struct job_parts *parts, uint64_t communicator, const struct tur
 
 	describe(first, sizeof(first), parts, one, index);
 	describe(second, sizeof(second), parts, other, index);
-	return sentences_add(
-		&parts->job->problems,
-		"the ranks of communicator %#" PRIx64 " differ in collective %s: %s, and %s",
-		communicator, format_count(index + 1).text, first, second);
+	return sentences_add(&parts->job->problems,
+			     "the ranks of communicator %#" PRIx64
+			     " differ in collective %s: %s, and %s",
+			     communicator, format_count(index + 1).text, first, second);
 }
 
 /* ---- a communicator ---- */

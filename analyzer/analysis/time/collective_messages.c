@@ -9,11 +9,11 @@
 /* ---- what a thread did, in turn ---- */
 
 enum step_kind {
-	CALL,	     /* nccl_calls[] */
-	LAUNCH,	     /* ops[] */
+	CALL,	/* nccl_calls[] */
+	LAUNCH, /* ops[] */
 	GROUP_BEGINS,
-	GROUP_ENDS,  /* its launches are behind us */
-	RETURNS,     /* from a call: outside of a group, its launch is behind us */
+	GROUP_ENDS, /* its launches are behind us */
+	RETURNS,    /* from a call: outside of a group, its launch is behind us */
 };
 
 struct step {
@@ -362,8 +362,7 @@ int collective_messages_find(struct collective_message **out, const struct profi
 	struct finding finding = {.profile = profile};
 	int rc;
 
-	*out = finding.messages =
-		calloc(profile->nccl_call_count + 1, sizeof(*finding.messages));
+	*out = finding.messages = calloc(profile->nccl_call_count + 1, sizeof(*finding.messages));
 	if (!*out)
 		return -ENOMEM;
 	if (!profile->nccl_call_count)

@@ -1,4 +1,4 @@
-/* collective_sizes.c - what NCCL was asked for, by size, and how fast it was against the measured ceiling. */
+/* message_sizes.c - what NCCL was asked for, by size, and how fast it was against the measured ceiling. */
 #include "output/page.h"
 
 #include <string.h>
@@ -69,23 +69,27 @@ static struct value get_percent(struct row *row, const void *from)
 
 static void print_sizes(struct page *page)
 {
-	static const struct text_column text_columns[] = {
-		{"operation", -14, .key = "operation"},	    {"bytes", 9, .key = "bytes"},
-		{"ranks", 5, .key = "rank_count"},	    {"calls", 7, .key = "count"},
-		{"median", 8, .key = "median_ns"},	    {"bus", 9, .key = "bus_byte_per_s"},
-		{"ceiling", 8, .key = "ceiling_ns"},	    {"reached", 7, .get = get_percent},
-		{0}};
+	static const struct text_column text_columns[] = {{"operation", -14, .key = "operation"},
+							  {"bytes", 9, .key = "bytes"},
+							  {"ranks", 5, .key = "rank_count"},
+							  {"calls", 7, .key = "count"},
+							  {"median", 8, .key = "median_ns"},
+							  {"bus", 9, .key = "bus_byte_per_s"},
+							  {"ceiling", 8, .key = "ceiling_ns"},
+							  {"reached", 7, .get = get_percent},
+							  {0}};
 	const struct collective_sizes *sizes = page->report->collective_sizes;
 
-	page_table(page, &section_collective_sizes, "by NCCL's own payloads; without waits",
+	page_table(page, &section_message_sizes, "by NCCL's own payloads; without waits",
 		   text_columns);
 	if (sizes->unmatched_count)
-		fprintf(page->out, "  of %s calls no kernel is known: captured, or launched later\n",
+		fprintf(page->out,
+			"  of %s calls no kernel is known: captured, or launched later\n",
 			format_count(sizes->unmatched_count).text);
 }
 
-const struct section section_collective_sizes = {
-	.key = "collective_sizes",
+const struct section section_message_sizes = {
+	.key = "message_sizes",
 	.title = "Collectives by size",
 	.columns = columns,
 	.at = size_at,
