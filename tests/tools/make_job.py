@@ -169,7 +169,8 @@ def walk(ranks, steps, collective):
 
 def write(arguments):
     is_cut_off = arguments.hang is not None
-    ranks = [Rank(i, arguments.ranks, is_cut_off, arguments.nccl) for i in range(arguments.ranks) if i != arguments.missing]
+    ranks = [Rank(i, arguments.ranks, is_cut_off, arguments.nccl)
+             for i in range(arguments.ranks) if i != arguments.missing]
     steps, skews = [], []
     for step in range(arguments.steps):
         skew = run_step(arguments, ranks, step, steps)

@@ -225,19 +225,22 @@ static void ranks_and_gpu_are_the_communicators_and_one_rank_launches_nothing(vo
 	done(made);
 }
 
-static void names_in_a_large_group_are_not_compared(void **state)
+static void a_large_group_has_a_kernel_for_each_call(void **state)
 {
 	struct made *made = begin(1);
 
 	(void)state;
 	group(made, false, 10, 20);
 	for (int64_t i = 0; i < 1000; i++)
-		ask(made, "AllReduce", 1, 100 + 2 * i, 101 + 2 * i);
-	group(made, true, 5000, 6000);
+		ask(made, i % 2 ? "AllGather" : "AllReduce", 1, 100 + 2 * i, 101 + 2 * i);
+	group(made, true, 5000, 9000);
 	for (int64_t i = 0; i < 1000; i++)
-		launch(made, 0, reduce, 5100 + i);
+		launch(made, 0, i < 500 ? reduce : gather, 5100 + i);
 	find(made);
-	expect(made, 0, 0, 0);
+	expect(made, 0, 5100, 1);
+	expect(made, 1, 5600, 1);
+	expect(made, 998, 5599, 1);
+	expect(made, 999, 6099, 1);
 	done(made);
 }
 
@@ -252,7 +255,7 @@ int main(void)
 		cmocka_unit_test(a_kernel_for_each_communicator_does_all_calls_of_it),
 		cmocka_unit_test(of_a_group_whose_kernels_are_neither_nothing_is_said),
 		cmocka_unit_test(ranks_and_gpu_are_the_communicators_and_one_rank_launches_nothing),
-		cmocka_unit_test(names_in_a_large_group_are_not_compared),
+		cmocka_unit_test(a_large_group_has_a_kernel_for_each_call),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/statistics/library_kernel.h"
+#include "base/groups.h"
 
 /* ---- what a thread did, in turn ---- */
 
@@ -155,65 +156,109 @@ static bool fits(const struct finding *finding, uint32_t call, uint32_t launch)
 	return false;
 }
 
-#define CALLS_MOST 512 /* of a group that names are compared of: that takes the square of it */
+/* The calls of one operation in a batch, of which those before `next` have their kernel. */
+struct kind {
+	const char *operation; /* interned */
+	size_t next;
+};
 
-/* In a group NCCL orders what one communicator does as it likes. */
+#define KINDS_MOST 16 /* NCCL has fewer */
+
+static size_t find_kinds(const struct finding *finding, struct kind kinds[KINDS_MOST])
+{
+	size_t count = 0;
+
+	for (size_t k = 0; k < finding->batch.call_count; k++) {
+		const char *operation =
+			finding->profile->nccl_calls[finding->batch.calls[k]].operation;
+		size_t i = 0;
+
+		while (i < count && kinds[i].operation != operation)
+			i++;
+		if (i == count && count < KINDS_MOST)
+			kinds[count++] = (struct kind){operation, k};
+	}
+	return count;
+}
+
+/* To the next call of that operation, or behind all. */
+static void advance(const struct finding *finding, struct kind *kind)
+{
+	const struct batch *batch = &finding->batch;
+
+	do
+		kind->next++;
+	while (kind->next < batch->call_count &&
+	       finding->profile->nccl_calls[batch->calls[kind->next]].operation != kind->operation);
+}
+
+/* In a group NCCL orders what one communicator does as it likes: a kernel does the first call that its name fits. */
 static void join_each(struct finding *finding)
 {
 	const struct batch *batch = &finding->batch;
+	struct kind kinds[KINDS_MOST];
+	size_t count = find_kinds(finding, kinds);
 
-	for (size_t i = 0; i < batch->launch_count; i++)
-		for (size_t k = 0; k < batch->call_count; k++)
-			if (finding->messages[batch->calls[k]].op == PROFILE_NONE &&
-			    fits(finding, batch->calls[k], batch->launches[i])) {
-				join(finding, batch->calls[k], batch->launches[i]);
-				break;
-			}
+	for (size_t i = 0; i < batch->launch_count; i++) {
+		struct kind *found = NULL;
+
+		for (size_t k = 0; k < count; k++)
+			if (kinds[k].next < (found ? found->next : batch->call_count) &&
+			    fits(finding, batch->calls[kinds[k].next], batch->launches[i]))
+				found = &kinds[k];
+		if (!found)
+			continue;
+		join(finding, batch->calls[found->next], batch->launches[i]);
+		advance(finding, found);
+	}
 }
 
-/* Its communicators launch in the order of their first calls. */
-static void join_communicators(struct finding *finding)
+/* Communicators launch in the order of their first calls. */
+static int join_communicators(struct finding *finding)
 {
 	const struct batch *batch = &finding->batch;
-	const struct profile_nccl_call *calls = finding->profile->nccl_calls;
-	uint32_t places[CALLS_MOST];
-	uint32_t count = 0;
+	uint32_t *places = calloc(batch->call_count + 1, sizeof(*places));
+	struct groups groups = {0};
+	int rc = places ? 0 : -ENOMEM;
 
-	for (size_t k = 0; k < batch->call_count; k++) {
-		places[k] = count;
-		for (size_t i = 0; i < k && places[k] == count; i++)
-			if (calls[batch->calls[i]].communicator ==
-			    calls[batch->calls[k]].communicator)
-				places[k] = places[i];
-		count += places[k] == count;
+	for (size_t k = 0; k < batch->call_count && rc == 0; k++) {
+		uint64_t id = finding->profile->nccl_calls[batch->calls[k]].communicator;
+
+		rc = groups_find(&groups, (const char *)&id, sizeof(id), &places[k]);
 	}
-	for (size_t k = 0; k < batch->call_count && count == batch->launch_count; k++)
+	for (size_t k = 0; k < batch->call_count && rc == 0 && groups.count == batch->launch_count;
+	     k++)
 		join(finding, batch->calls[k], batch->launches[places[k]]);
+	groups_free(&groups);
+	free(places);
+	return rc;
 }
 
-static void join_batch(struct finding *finding)
+static int join_batch(struct finding *finding)
 {
 	struct batch *batch = &finding->batch;
+	int rc = 0;
 
 	if (batch->launch_count == 1)
 		for (size_t k = 0; k < batch->call_count; k++)
 			join(finding, batch->calls[k], batch->launches[0]);
-	else if (batch->launch_count && batch->call_count <= CALLS_MOST &&
-		 batch->launch_count == batch->call_count)
+	else if (batch->launch_count && batch->launch_count == batch->call_count)
 		join_each(finding);
-	else if (batch->launch_count && batch->call_count <= CALLS_MOST)
-		join_communicators(finding);
+	else if (batch->launch_count && batch->call_count)
+		rc = join_communicators(finding);
 	batch->call_count = batch->launch_count = 0;
+	return rc;
 }
 
-static void take(struct finding *finding, const struct step *step)
+static int take(struct finding *finding, const struct step *step)
 {
 	struct batch *batch = &finding->batch;
+	int rc = 0;
 
 	switch (step->kind) {
 	case CALL:
 		if (batch->launch_count)
-			join_batch(finding);
+			rc = join_batch(finding);
 		batch->calls[batch->call_count++] = step->index;
 		break;
 	case LAUNCH:
@@ -227,21 +272,25 @@ static void take(struct finding *finding, const struct step *step)
 		/* fall through */
 	case RETURNS:
 		if (!batch->depth)
-			join_batch(finding);
+			rc = join_batch(finding);
 		break;
 	}
+	return rc;
 }
 
-static void join_all(struct finding *finding)
+static int join_all(struct finding *finding)
 {
-	for (size_t i = 0; i < finding->step_count; i++) {
+	int rc = 0;
+
+	for (size_t i = 0; i < finding->step_count && rc == 0; i++) {
 		if (i && finding->steps[i].thread != finding->steps[i - 1].thread) {
-			join_batch(finding);
+			rc = join_batch(finding);
 			finding->batch.depth = 0;
 		}
-		take(finding, &finding->steps[i]);
+		if (rc == 0)
+			rc = take(finding, &finding->steps[i]);
 	}
-	join_batch(finding);
+	return rc < 0 ? rc : join_batch(finding);
 }
 
 /* ---- how many calls each kernel did ---- */
@@ -351,10 +400,9 @@ static int find(struct finding *finding)
 	rc = add_communicators(finding);
 	if (rc == 0)
 		rc = gather(finding);
-	if (rc < 0)
-		return rc;
-	join_all(finding);
-	return count_calls(finding);
+	if (rc == 0)
+		rc = join_all(finding);
+	return rc < 0 ? rc : count_calls(finding);
 }
 
 int collective_messages_find(struct collective_message **out, const struct profile *profile)
