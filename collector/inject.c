@@ -425,7 +425,7 @@ static bool initialize_nvtx(enum nvtx_entry entry, void *table)
 			initialize[entry](table) == CUPTI_SUCCESS;
 
 	if (is_taken && entry == NVTX_SECOND_VERSION)
-		nccl_calls_pop_by((int (*)(void *))nvtx_stubs_domain_pop(table));
+		nccl_calls_wrap(table);
 	if (entry == NVTX_EXTENSIONS && cupti->version != CUPTI_VERSION_NVTX_UNSAFE)
 		is_taken |= nccl_calls_put(table);
 	return is_taken;

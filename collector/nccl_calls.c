@@ -10,6 +10,7 @@
 
 #include "clock.h"
 #include "inject.h"
+#include "nvtx_stubs.h"
 #include "program_rows.h"
 #include "window.h"
 
@@ -222,39 +223,50 @@ static void on_domain(const nvtxDomainCreateA_params *call, const nvtxDomainHand
 	}
 }
 
-/* The payloads' number is in the field that has been reserved before. */
-static void on_push(const nvtxDomainRangePushEx_params *call)
-{
-	const nvtxEventAttributes_t *attributes = call ? call->core.eventAttrib : NULL;
-
-	if (!attributes || attributes->payloadType != PAYLOAD_TYPE_EXTENDED ||
-	    !is_nccls(call->domain))
-		return;
-	note_all((const struct payload *)(uintptr_t)attributes->payload.ullValue,
-		 (size_t)attributes->reserved0);
-}
-
 void nccl_calls_on_nvtx(CUpti_CallbackId id, const CUpti_NvtxData *data)
 {
 	if (id == CUPTI_CBID_NVTX_nvtxDomainCreateA)
 		on_domain(data->functionParams, data->functionReturnValue);
-	else if (id == CUPTI_CBID_NVTX_nvtxDomainRangePushEx)
-		on_push(data->functionParams);
+}
+
+/* ---- ranges that are pushed ---- */
+
+#define NO_TRACKING (-2) /* what NVTX returns without a tool */
+
+typedef int push_function(nvtxDomainHandle_t, const nvtxEventAttributes_t *);
+
+static _Atomic(push_function *) cupti_push; /* the same for all modules */
+
+/* The payloads' number is in the field that has been reserved before. */
+static int push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *attributes)
+{
+	push_function *go_on = atomic_load_explicit(&cupti_push, memory_order_acquire);
+
+	if (attributes && attributes->payloadType == PAYLOAD_TYPE_EXTENDED && is_nccls(domain) &&
+	    inject_is_recording())
+		note_all((const struct payload *)(uintptr_t)attributes->payload.ullValue,
+			 (size_t)attributes->reserved0);
+	return go_on ? go_on(domain, attributes) : NO_TRACKING;
 }
 
 /* ---- ranges that are popped with a payload ---- */
-
-#define NO_TRACKING (-2) /* what NVTX returns without a tool */
 
 typedef int domain_pop_function(void *);
 
 static _Atomic(pop_function *) cupti_pop; /* a CUPTI that has one */
 static _Atomic(domain_pop_function *) domain_pop;
 
-void nccl_calls_pop_by(domain_pop_function *pop)
+void nccl_calls_wrap(void *table)
 {
+	domain_pop_function *pop = (domain_pop_function *)nvtx_stubs_domain_pop(table);
+	push_function *cuptis = (push_function *)nvtx_stubs_domain_push(table);
+
 	if (pop)
 		atomic_store_explicit(&domain_pop, pop, memory_order_release);
+	if (!cuptis || cuptis == push)
+		return;
+	atomic_store_explicit(&cupti_push, cuptis, memory_order_release);
+	nvtx_stubs_replace_domain_push(table, (nvtx_any_function *)push);
 }
 
 /* Of other domains' ranges nobody knows how they were pushed: without a CUPTI that does it they stay as they are. */
@@ -293,6 +305,4 @@ void nccl_calls_start(const struct cupti_api *cupti, CUpti_SubscriberHandle subs
 		return;
 	cupti->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_NVTX,
 				   CUPTI_CBID_NVTX_nvtxDomainCreateA);
-	cupti->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_NVTX,
-				   CUPTI_CBID_NVTX_nvtxDomainRangePushEx);
 }

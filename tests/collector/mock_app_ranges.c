@@ -96,7 +96,7 @@ static void step_nccl_domain(const char *argument)
 	nvtx(CUPTI_CBID_NVTX_nvtxDomainCreateA, &call, &handle);
 }
 
-/* nccl:SCHEMA,... - a range in the domain that nccl_domain made */
+/* nccl:SCHEMA,... - a range in the domain that nccl_domain made, by NVTX's own function */
 static void step_nccl(const char *argument)
 {
 	uint64_t bytes[8] = {0};
@@ -104,10 +104,8 @@ static void step_nccl(const char *argument)
 	nvtxEventAttributes_t attributes = {.payloadType = (int32_t)0xDFBD0009,
 					    .reserved0 = 1,
 					    .payload.ullValue = (uint64_t)(uintptr_t)&payload};
-	nvtxDomainRangePushEx_params call = {.domain = (nvtxDomainHandle_t)&nccls_domain,
-					     .core.eventAttrib = &attributes};
 
-	nvtx(CUPTI_CBID_NVTX_nvtxDomainRangePushEx, &call, NULL);
+	nvtxDomainRangePushEx((nvtxDomainHandle_t)&nccls_domain, &attributes);
 }
 
 /* nccl_pop:SCHEMA,... - the end of such a range, by NVTX's own function */

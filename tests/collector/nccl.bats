@@ -13,6 +13,7 @@ table() {
 }
 
 @test "each function of NCCL has its bytes, its communicator, root or peer, and what it reduces by" {
+	export MOCK_NVTX_CALLS="$PWD/marks"
 	record cuda nccl_domain nccl:5,q66,q1048576,d0 nccl:4,q66,q4096 nccl:6,q66,q512,d3 nccl:7,q66,q256,d2 \
 		nccl:8,q66,q128,d1,d4 nccl:9,q66,q64,d1 nccl:10,q66,q32,d0 nccl:16,q66,q16 nccl:17,q66,q8,d7 nccl:18,q66,q4,d6
 	warned 0
@@ -29,6 +30,7 @@ table() {
 		Gather,66,8,7,4294967295
 		Scatter,66,4,6,4294967295
 	END
+	equal "ranges that CUPTI gets" 10 "$(grep -c '^push$' marks)"
 }
 
 @test "NCCL before 2.25 tells no communicator: its payloads are as much shorter" {
@@ -75,7 +77,7 @@ table() {
 	equal rows 0 "$(rows communicators)"
 }
 
-@test "ROOFLINE_NVTX=0: no callback of NVTX" {
+@test "ROOFLINE_NVTX=0: no payload is read" {
 	ROOFLINE_NVTX=0 record cuda nccl_domain nccl:5,q66,q1048576,d0
 	equal rows 0 "$(rows collectives)"
 }

@@ -286,6 +286,14 @@ static void mark(const char *text)
 	mock_write_line("MOCK_NVTX_CALLS", "mark %s\n", text);
 }
 
+static int domain_push(void *domain, const void *attributes)
+{
+	(void)domain;
+	(void)attributes;
+	mock_write_line("MOCK_NVTX_CALLS", "push\n");
+	return 0;
+}
+
 static int domain_pop(void *domain)
 {
 	(void)domain;
@@ -319,6 +327,7 @@ CUptiResult cuptiNvtxInitialize2(void *table)
 {
 	MOCK_NOTE_CALL();
 	put(table, 1, 2, (uintptr_t)mark);
+	put(table, 5, 4, (uintptr_t)domain_push);
 	put(table, 5, 5, (uintptr_t)domain_pop);
 	return initialize_nvtx();
 }
