@@ -43,6 +43,7 @@
 #include "log.h"
 #include "machine_code.h"
 #include "managed_memory.h"
+#include "nccl_calls.h"
 #include "nvtx_late.h"
 #include "nvtx_stubs.h"
 #include "options.h"
@@ -118,6 +119,12 @@ static void on_resource(CUpti_CallbackId id, const CUpti_ResourceData *data)
 		on_context(id, data->context);
 }
 
+static void on_nvtx(CUpti_CallbackId id, const CUpti_NvtxData *data)
+{
+	nccl_calls_on_nvtx(id, data);
+	sampling_on_nvtx(id, data);
+}
+
 static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
 			      const void *data)
 {
@@ -140,7 +147,7 @@ static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_Cal
 	if (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API)
 		on_api(id, domain == CUPTI_CB_DOMAIN_RUNTIME_API, data);
 	else if (domain == CUPTI_CB_DOMAIN_NVTX)
-		sampling_on_nvtx(id, data);
+		on_nvtx(id, data);
 	else if (domain == CUPTI_CB_DOMAIN_RESOURCE)
 		on_resource(id, data);
 	else if (domain == CUPTI_CB_DOMAIN_STATE)
@@ -332,6 +339,7 @@ static void attach_to_cupti(void)
 	}
 	if (options.nvtx)
 		activity_enable_nvtx(cupti);
+	nccl_calls_start(cupti, subscriber, &options);
 	sampling_prepare(cupti, subscriber, &options);
 }
 
@@ -413,8 +421,14 @@ static bool initialize_nvtx(enum nvtx_entry entry, void *table)
 		[NVTX_EXTENSIONS] = cupti->cuptiNvtxExtensionInitialize,
 	};
 
-	return cupti->version != CUPTI_VERSION_NVTX_UNSAFE && initialize[entry] &&
-	       initialize[entry](table) == CUPTI_SUCCESS;
+	bool is_taken = cupti->version != CUPTI_VERSION_NVTX_UNSAFE && initialize[entry] &&
+			initialize[entry](table) == CUPTI_SUCCESS;
+
+	if (is_taken && entry == NVTX_SECOND_VERSION)
+		nccl_calls_wrap(table);
+	if (entry == NVTX_EXTENSIONS && cupti->version != CUPTI_VERSION_NVTX_UNSAFE)
+		is_taken |= nccl_calls_put(table);
+	return is_taken;
 }
 
 static void initialize_late(enum nvtx_entry entry, void *table)
@@ -503,9 +517,12 @@ static void serve_nvtx(void)
 	guard_leave(&guard);
 }
 
+/* An extension is told of by what is on its caller's stack: it cannot wait. */
 static bool leave_for_later(enum nvtx_entry entry, void *table)
 {
-	if (!nvtx_late_add(entry, table))
+	if (entry == NVTX_EXTENSIONS)
+		count_late();
+	if (entry == NVTX_EXTENSIONS || !nvtx_late_add(entry, table))
 		return false;
 	count_late();
 	if (attach_is_done()) /* only now: nobody else may look there again */

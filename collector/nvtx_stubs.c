@@ -132,3 +132,29 @@ void nvtx_stubs_end(void *table)
 {
 	for_each(table, end);
 }
+
+static nvtx_any_function *function_of(void *table, unsigned int number)
+{
+	nvtx_place *place = place_of(table, CORE2, number);
+	nvtx_function *function = place ? __atomic_load_n(place, __ATOMIC_ACQUIRE) : NULL;
+
+	return function == stubs[CORE2][number] ? NULL : (nvtx_any_function *)function;
+}
+
+enum { DOMAIN_PUSH = 4, DOMAIN_POP = 5 }; /* of CORE2 */
+
+nvtx_any_function *nvtx_stubs_domain_pop(void *table)
+{
+	return function_of(table, DOMAIN_POP);
+}
+
+nvtx_any_function *nvtx_stubs_domain_push(void *table)
+{
+	return function_of(table, DOMAIN_PUSH);
+}
+
+void nvtx_stubs_replace_domain_push(void *table, nvtx_any_function *function)
+{
+	__atomic_store_n(place_of(table, CORE2, DOMAIN_PUSH), (nvtx_function *)function,
+			 __ATOMIC_RELEASE);
+}

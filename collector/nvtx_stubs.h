@@ -17,4 +17,12 @@ bool nvtx_stubs_put(void *table, void (*serve)(void));
 /* CUPTI has put its functions there, or never will: what it left is nothing to the module from now on. */
 void nvtx_stubs_end(void *table);
 
+/* What a module has for nvtxDomainRangePop and nvtxDomainRangePushEx, to be cast; NULL: nothing, or a stub. */
+typedef void nvtx_any_function(void);
+nvtx_any_function *nvtx_stubs_domain_pop(void *table);
+nvtx_any_function *nvtx_stubs_domain_push(void *table);
+
+/* Where there is one. */
+void nvtx_stubs_replace_domain_push(void *table, nvtx_any_function *function);
+
 #endif

@@ -18,7 +18,9 @@ struct program_row {
 		ARGUMENTS,
 		LAUNCH_ARGUMENTS,
 		GRAPH_NODE,
-		GRAPH_EDGE
+		GRAPH_EDGE,
+		COLLECTIVE,
+		COMMUNICATOR
 	} kind;
 	CUpti_CallbackDomain domain; /* of a call */
 	CUpti_CallbackId id;
@@ -33,6 +35,8 @@ struct program_row {
 		struct trace_launch_arguments_row launch_arguments;
 		struct trace_graph_nodes_row node;
 		struct trace_graph_edges_row edge;
+		struct trace_collectives_row collective;
+		struct trace_communicators_row communicator;
 	};
 };
 
@@ -102,6 +106,16 @@ void program_rows_put_graph_edge(const struct trace_graph_edges_row *row)
 	put(&(struct program_row){.kind = GRAPH_EDGE, .edge = *row});
 }
 
+void program_rows_put_collective(const struct trace_collectives_row *row)
+{
+	put(&(struct program_row){.kind = COLLECTIVE, .collective = *row});
+}
+
+void program_rows_put_communicator(const struct trace_communicators_row *row)
+{
+	put(&(struct program_row){.kind = COMMUNICATOR, .communicator = *row});
+}
+
 static void write_row(void *rows, void *queued)
 {
 	struct trace_rows *out = rows;
@@ -140,6 +154,12 @@ static void write_row(void *rows, void *queued)
 		break;
 	case GRAPH_EDGE:
 		trace_write_graph_edges(out, &row->edge);
+		break;
+	case COLLECTIVE:
+		trace_write_collectives(out, &row->collective);
+		break;
+	case COMMUNICATOR:
+		trace_write_communicators(out, &row->communicator);
 		break;
 	}
 }

@@ -21,6 +21,8 @@ void program_rows_put_module(const struct trace_modules_row *row);
 void program_rows_put_delivery(const struct trace_overheads_row *row); /* its name is set later */
 void program_rows_put_arguments(const struct trace_arguments_row *row);
 void program_rows_put_launch_arguments(const struct trace_launch_arguments_row *row);
+void program_rows_put_collective(const struct trace_collectives_row *row); /* its text is static */
+void program_rows_put_communicator(const struct trace_communicators_row *row);
 void program_rows_put_graph_node(const struct trace_graph_nodes_row *row);
 void program_rows_put_graph_edge(const struct trace_graph_edges_row *row);
 

@@ -37,16 +37,23 @@ inline long gpus_limit_s = 30;	  /* of one gpus_run */
 inline long gpus_wrong_order;	  /* 1: show what a wrong order leads to */
 static const long gpus_most = 64; /* in one process */
 
-/* --gpus, --limit-s and --wrong-order, behind what else the workload has. */
-static inline std::vector<parameter> gpus_parameters(std::vector<parameter> own = {})
+/* --limit-s and --wrong-order, behind what else the workload has. */
+static inline std::vector<parameter> gpus_limits(std::vector<parameter> own = {})
 {
-	own.push_back(
-		{"gpus", "GPUs, from --device on; all by default", 2, gpus_most, 1, &gpus_wanted});
 	own.push_back({"limit-s", "seconds after which a run that hangs is given up", 1, 3600, 1,
 		       &gpus_limit_s, true});
 	own.push_back({"wrong-order", "1: do it in the wrong order, to see what comes of it", 0, 1,
 		       1, &gpus_wrong_order, true});
 	return own;
+}
+
+/* The same with --gpus, of which it takes so many at least. */
+static inline std::vector<parameter> gpus_parameters(std::vector<parameter> own = {},
+						     long least = 2)
+{
+	own.push_back({"gpus", "GPUs, from --device on; all by default", least, gpus_most, 1,
+		       &gpus_wanted});
+	return gpus_limits(own);
 }
 
 /* ---- a process of a job ---- */

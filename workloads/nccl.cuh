@@ -192,15 +192,23 @@ static inline void nccl_remember(nccl_end &end, const std::string &what, cudaStr
 	end.trail.push_back({what, done});
 }
 
-/* Sums of all GPUs, in place.  what: which one this is, for the message of a run that hangs. */
-static inline void nccl_all_reduce(gpu &one, nccl_group &group, uint32_t *values, long count,
-				   cudaStream_t stream, const char *what)
+/* Sums of all GPUs.  what: which one this is, for the message of a run that hangs. */
+static inline void nccl_all_reduce_into(gpu &one, nccl_group &group, const uint32_t *values,
+					uint32_t *sums, long count, cudaStream_t stream,
+					const char *what)
 {
 	nccl_end &end = *group.ends[one.index];
 
 	NCCL_CHECK(one,
-		   nccl.AllReduce(values, values, count, nccl_uint32, nccl_sum, end.comm, stream));
+		   nccl.AllReduce(values, sums, count, nccl_uint32, nccl_sum, end.comm, stream));
 	nccl_remember(end, std::string(what) + " (" + std::to_string(count) + " values)", stream);
+}
+
+/* The same in place. */
+static inline void nccl_all_reduce(gpu &one, nccl_group &group, uint32_t *values, long count,
+				   cudaStream_t stream, const char *what)
+{
+	nccl_all_reduce_into(one, group, values, values, count, stream, what);
 }
 
 #endif

@@ -100,6 +100,10 @@
 		 "GPUs in a ring, each of which hands its results to the next")                 \
 	WORKLOAD(nccl_bucketed, "H2", "several GPUs", 0,                                        \
 		 "training steps whose gradients all GPUs add up when the last is there")       \
+	WORKLOAD(nccl_graph, "H3", "several GPUs", 0,                                           \
+		 "short steps, in the middle of which all GPUs add up, and hosts that wait")    \
+	WORKLOAD(mpi_cuda, "H4", "several GPUs", 0,                                             \
+		 "a ring of processes that hand results on by MPI, through the host's memory")  \
 	WORKLOAD(nvshmem_signal, "H5", "several GPUs", 0,                                       \
 		 "a short vector in a ring of GPUs, handed from one to the next by the hosts")  \
 	WORKLOAD(nvshmem_steal, "H6", "several GPUs", 0,                                        \

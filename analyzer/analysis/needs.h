@@ -36,6 +36,7 @@
 	ANALYSIS(sm_activity, 0)                             \
 	ANALYSIS(device_work, 0)                             \
 	ANALYSIS(collectives, 0)                             \
+	ANALYSIS(collective_sizes, NEED_collectives)         \
 	ANALYSIS(job, NEED_gaps | NEED_collectives)          \
 	ANALYSIS(sampled, NEED_sm_activity)                  \
 	ANALYSIS(not_visible, NEED_timeline | NEED_statistics | NEED_device_graphs | NEED_sampled)

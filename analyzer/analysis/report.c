@@ -143,7 +143,8 @@ static int collect_statistics(void *context)
 	ANALYSIS(managed_memory, managed_memory_build, profile)     \
 	ANALYSIS(accesses, accesses_build, profile, report->memory) \
 	ANALYSIS(sm_activity, sm_activity_build, profile)           \
-	ANALYSIS(collectives, collectives_build, profile)
+	ANALYSIS(collectives, collectives_build, profile)           \
+	ANALYSIS(collective_sizes, collective_sizes_build, profile, report->collectives)
 
 #define ANALYSIS_FUNCTION(name, build, ...)                               \
 	static int analyze_##name(struct report *report, struct err *err) \
@@ -319,6 +320,7 @@ void report_free(struct report *report)
 	sm_activity_free(report->sm_activity);
 	device_work_free(report->device_work);
 	job_free(report->job);
+	collective_sizes_free(report->collective_sizes);
 	collectives_free(report->collectives);
 	atomics_free(report->atomics);
 	roofline_free(report->roofline);

@@ -7,6 +7,7 @@
 #include "analysis/accesses/accesses.h"
 #include "analysis/counters/atomics.h"
 #include "analysis/counters/ceilings.h"
+#include "analysis/job/collective_sizes.h"
 #include "analysis/job/job.h"
 #include "analysis/time/collectives.h"
 #include "analysis/time/events.h"
@@ -62,6 +63,7 @@ struct report {
 	struct sm_activity *sm_activity;       /* never NULL; empty without samples */
 	struct device_work *device_work;       /* likewise */
 	struct collectives *collectives;       /* never NULL; empty without NCCL */
+	struct collective_sizes *collective_sizes; /* never NULL; empty without payloads of NCCL */
 	struct job *job;	       /* never NULL; empty unless there are several ranks */
 	struct graph_join *graph_join; /* NULL where graphs were recorded once */
 	/* Owned; of the run with samples, where that is another one, or NULL.  Its kernels' activity is sm_activity. */

@@ -16,6 +16,7 @@
 	SECTION(processes)       \
 	SECTION(job)             \
 	SECTION(collectives)     \
+	SECTION(message_sizes)   \
 	SECTION(transfers)       \
 	SECTION(devices)         \
 	SECTION(steady_state)    \

@@ -37,6 +37,8 @@ static const enum rule rules[TRACE_TABLE_COUNT] = {[TRACE_TABLE_kernels] = RULE_
 						   [TRACE_TABLE_jit] = RULE_TIME,
 						   [TRACE_TABLE_power] = RULE_TIME,
 						   [TRACE_TABLE_samples] = RULE_TIME,
+						   [TRACE_TABLE_collectives] = RULE_TIME,
+						   [TRACE_TABLE_communicators] = RULE_BEFORE,
 						   [TRACE_TABLE_modules] = RULE_BEFORE,
 						   [TRACE_TABLE_allocations] = RULE_BEFORE,
 						   [TRACE_TABLE_event_calls] = RULE_CALL,

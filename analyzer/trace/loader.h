@@ -45,7 +45,7 @@ struct loader_capacity {
 		copies, memsets, graph_launches, ops, call_names, calls, ranges, syncs, overheads,
 		jits, loads, modules, module_kernels, metrics, counters, counted_graphs, samples,
 		sampled_spans, powers, allocations, event_calls, launches, manageds, arguments,
-		argument_sets, givens, clones, losses;
+		argument_sets, givens, clones, losses, nccl_calls, communicators;
 };
 
 /* What ids stand for; read whatever is asked for. */
@@ -146,7 +146,7 @@ struct process_loader {
 	uint32_t first_stream;
 	size_t first_op, first_call, first_copy, first_sync, first_overhead, first_jit,
 		first_module, first_loss, first_load, first_allocation, first_event_call,
-		first_launch;
+		first_launch, first_nccl_call;
 	struct loaded_op *other_ops; /* all but kernels, until they join ops[] */
 	size_t other_op_count, other_op_capacity;
 	struct marker *markers;

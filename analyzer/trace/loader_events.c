@@ -3,7 +3,7 @@
 #include "trace/loader.h"
 
 /*
- * Waits, launch attributes, overheads, JIT compilations, modules, allocations, managed memory, markers and losses.  While tables are
+ * Waits, launch attributes, overheads, JIT compilations, modules, allocations, managed memory, calls of NCCL, markers and losses.  While tables are
  * read, threads and calls hold ids of their process; loader_resolve_events
  * turns them into indexes.
  */
@@ -250,6 +250,62 @@ static int add_allocation(const union trace_row *row, const struct reader_place 
 	return 0;
 }
 
+static int add_nccl_call(const union trace_row *row, const struct reader_place *place,
+			 void *context)
+{
+	struct loader_task *task = context;
+	struct loader *all = task->owner->loader;
+	const struct trace_collectives_row *from = &row->collectives;
+	const char *operation = strings_intern(all->texts, from->operation);
+	struct profile_nccl_call *call;
+
+	if (!operation)
+		return -ENOMEM;
+	if (!loader_check_times(task, from->time_ns, from->time_ns, place))
+		return 0;
+	call = ARRAY_NEXT(all->profile->nccl_calls, all->capacity.nccl_calls,
+			  all->profile->nccl_call_count);
+	if (!call)
+		return -ENOMEM;
+	*call = (struct profile_nccl_call){
+		.time_ns = from->time_ns,
+		.communicator = from->communicator,
+		.bytes = from->bytes,
+		.operation = operation,
+		.thread = from->thread,
+		.peer = from->peer,
+		.reduction = from->reduction,
+	};
+	all->profile->nccl_call_count++;
+	return 0;
+}
+
+static int add_communicator(const union trace_row *row, const struct reader_place *place,
+			    void *context)
+{
+	struct loader_task *task = context;
+	struct loader *all = task->owner->loader;
+	const struct trace_communicators_row *from = &row->communicators;
+	struct profile_communicator *communicator;
+
+	if (!loader_check_times(task, from->time_ns, from->time_ns, place))
+		return 0;
+	communicator = ARRAY_NEXT(all->profile->communicators, all->capacity.communicators,
+				  all->profile->communicator_count);
+	if (!communicator)
+		return -ENOMEM;
+	*communicator = (struct profile_communicator){
+		.time_ns = from->time_ns,
+		.communicator = from->communicator,
+		.process = task->owner->process,
+		.rank = from->rank,
+		.rank_count = from->rank_count,
+		.device = id_map_get(&task->owner->devices, from->device),
+	};
+	all->profile->communicator_count++;
+	return 0;
+}
+
 enum { PHASE_INSTANT, PHASE_START, PHASE_END };
 
 static int add_marker(const union trace_row *row, const struct reader_place *place, void *context)
@@ -324,6 +380,10 @@ int loader_read_events(struct loader_task *task)
 	if (rc == 0)
 		rc = loader_read(task, TRACE_TABLE_allocations, add_allocation);
 	if (rc == 0)
+		rc = loader_read(task, TRACE_TABLE_collectives, add_nccl_call);
+	if (rc == 0)
+		rc = loader_read(task, TRACE_TABLE_communicators, add_communicator);
+	if (rc == 0)
 		rc = loader_read_arguments(task);
 	if (rc == 0)
 		rc = loader_read(task, TRACE_TABLE_markers, add_marker);
@@ -364,6 +424,8 @@ int loader_resolve_events(struct process_loader *loader)
 		rc = resolve_thread(loader, &profile->jits[i].thread);
 	for (size_t i = loader->first_module; i < profile->module_count && rc == 0; i++)
 		rc = resolve_thread(loader, &profile->modules[i].thread);
+	for (size_t i = loader->first_nccl_call; i < profile->nccl_call_count && rc == 0; i++)
+		rc = resolve_thread(loader, &profile->nccl_calls[i].thread);
 	for (size_t i = loader->first_allocation; i < profile->allocation_count; i++)
 		profile->allocations[i].call = loader_call(loader, profile->allocations[i].call);
 	return rc;

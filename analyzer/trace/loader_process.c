@@ -152,6 +152,7 @@ static void process_loader_init(struct process_loader *loader, struct loader *al
 		.first_allocation = profile->allocation_count,
 		.first_event_call = profile->event_call_count,
 		.first_launch = profile->launch_count,
+		.first_nccl_call = profile->nccl_call_count,
 	};
 	loader->small.owner = loader->kernels.owner = loader;
 	loader->calls.owner = loader->samples.owner = loader->others.owner = loader;

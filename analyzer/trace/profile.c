@@ -16,7 +16,7 @@
 
 /* ---- order ---- */
 
-/* Of syncs, overheads, jits, modules, powers, allocations and manageds, which all begin with a time. */
+/* Of syncs, overheads, jits, modules, powers, allocations, manageds, nccl_calls and communicators, which all begin with a time. */
 static int compare_starts(const void *left, const void *right)
 {
 	const int64_t *a = left, *b = right;
@@ -65,6 +65,8 @@ _Static_assert(offsetof(struct profile_module, time_ns) == 0, "compare_starts re
 _Static_assert(offsetof(struct profile_power, time_ns) == 0, "compare_starts reads it");
 _Static_assert(offsetof(struct profile_managed, start_ns) == 0, "compare_starts reads it");
 _Static_assert(offsetof(struct profile_allocation, time_ns) == 0, "compare_starts reads it");
+_Static_assert(offsetof(struct profile_nccl_call, time_ns) == 0, "compare_starts reads it");
+_Static_assert(offsetof(struct profile_communicator, time_ns) == 0, "compare_starts reads it");
 
 static int sort_profile(struct profile *profile)
 {
@@ -84,6 +86,10 @@ static int sort_profile(struct profile *profile)
 			sizeof(*profile->allocations), compare_starts) < 0 ||
 	    stable_sort(profile->manageds, profile->managed_count, sizeof(*profile->manageds),
 			compare_starts) < 0 ||
+	    stable_sort(profile->nccl_calls, profile->nccl_call_count, sizeof(*profile->nccl_calls),
+			compare_starts) < 0 ||
+	    stable_sort(profile->communicators, profile->communicator_count,
+			sizeof(*profile->communicators), compare_starts) < 0 ||
 	    stable_sort(profile->launches, profile->launch_count, sizeof(*profile->launches),
 			compare_launches) < 0 ||
 	    stable_sort(profile->event_calls, profile->event_call_count,
@@ -404,6 +410,8 @@ void profile_free(struct profile *profile)
 	free(profile->sampled_spans);
 	free(profile->powers);
 	free(profile->allocations);
+	free(profile->nccl_calls);
+	free(profile->communicators);
 	free(profile->event_calls);
 	free(profile->untraced_calls);
 	free(profile->launches);

@@ -308,6 +308,28 @@ struct profile_range {
 	const char *recorded_name; /* NULL where it is the name */
 };
 
+/* What NCCL was asked for; the same thread launches the kernel that does it afterwards. */
+struct profile_nccl_call {
+	int64_t time_ns;
+	uint64_t communicator; /* equal on all its ranks; 0: this NCCL does not tell */
+	uint64_t bytes;	       /* of a message */
+	const char *operation; /* "AllReduce" */
+	uint32_t thread;       /* threads[] */
+	uint32_t
+		peer; /* the root, or the rank that it sends to or receives from, or PROFILE_NONE */
+	uint32_t reduction; /* as in collectives.csv, or PROFILE_NONE */
+};
+
+/* A communicator of NCCL, as one of its ranks made it. */
+struct profile_communicator {
+	int64_t time_ns;
+	uint64_t communicator; /* 0: this NCCL does not tell */
+	uint32_t process;      /* processes[] */
+	uint32_t rank;	       /* in it; PROFILE_NONE: all ranks are of this process */
+	uint32_t rank_count;
+	uint32_t device; /* devices[] or PROFILE_NONE */
+};
+
 /* What the whole GPU did for a moment, whoever used it; 88 bytes. */
 struct profile_sample {
 	int64_t start_ns;
@@ -527,6 +549,10 @@ struct profile {
 	size_t power_count;
 	struct profile_allocation *allocations; /* by time_ns */
 	size_t allocation_count;
+	struct profile_nccl_call *nccl_calls; /* by time_ns */
+	size_t nccl_call_count;
+	struct profile_communicator *communicators; /* by time_ns */
+	size_t communicator_count;
 	struct profile_argument *arguments; /* by set, then parameter and offset */
 	size_t argument_count;
 	struct profile_argument_set *argument_sets;

@@ -299,6 +299,10 @@ static void select_times(struct selecting *selecting)
 	     reaches_into(selecting, item->start_ns, item->end_ns));
 	KEEP(profile->powers, profile->power_count,
 	     reaches_into(selecting, item->time_ns, item->time_ns));
+	KEEP(profile->nccl_calls, profile->nccl_call_count,
+	     keeps_at(selecting, item->thread, item->time_ns, item->time_ns));
+	KEEP(profile->communicators, profile->communicator_count,
+	     selecting->part->keeps_process[item->process]);
 	KEEP(profile->modules, profile->module_count, item->time_ns <= selecting->part->to_ns);
 	for (size_t i = 0; i < profile->process_count; i++) {
 		struct profile_process *process = &profile->processes[i];

@@ -57,7 +57,8 @@
 	VARIABLE(ENV_MANAGED, "ROOFLINE_MANAGED", "0",                                                      \
 		 "1: page faults and migrations of managed memory")                                         \
 	VARIABLE(ENV_ARGS, "ROOFLINE_ARGS", "0", "1: which addresses kernels are launched with")            \
-	VARIABLE(ENV_NVTX, "ROOFLINE_NVTX", "1", "0: no NVTX ranges")                                       \
+	VARIABLE(ENV_NVTX, "ROOFLINE_NVTX", "1",                                                            \
+		 "0: no NVTX ranges, and nothing of what NCCL is asked for")                                \
 	VARIABLE(ENV_COUNTERS, "ROOFLINE_COUNTERS", "",                                                     \
 		 "hardware counters: roofline, atomics, shared, global, sm, stalls, or "                    \
 		 "CUPTI's names, by commas")                                                                \

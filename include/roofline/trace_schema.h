@@ -273,6 +273,26 @@
 	COLUMN(u32, domain, "names.id, 0 for the default domain") \
 	COLUMN(u32, name, "names.id, 0 on ends")
 
+/* What NCCL was asked for, of NCCL 2.18 and newer, as the payloads of its NVTX ranges tell.  The kernel that does it is
+ * launched by the same thread afterwards, within the call or at the end of a group of them. */
+#define TRACE_COLLECTIVES(COLUMN) \
+	COLUMN(i64, time_ns, "when NCCL was called") \
+	COLUMN(u32, thread, "system thread id") \
+	COLUMN(text, operation, "AllReduce, AllGather, ReduceScatter, Broadcast, Reduce, Send, Recv, AlltoAll, Gather, Scatter") \
+	COLUMN(u64, communicator, "communicators.communicator, 0 before NCCL 2.25") \
+	COLUMN(u64, bytes, "of a message: count times size of the type, as the call has the count") \
+	COLUMN(u32, peer, "the root, or the rank that it sends to or receives from, 4294967295 for none") \
+	COLUMN(u32, reduction, "0 sum, 1 product, 2 maximum, 3 minimum, 4 average, more: of the program, 4294967295 for none")
+
+/* NCCL's communicators, a row for each rank of this process. */
+#define TRACE_COMMUNICATORS(COLUMN) \
+	COLUMN(i64, time_ns, "when it was there; before NCCL 2.25 when it was asked for") \
+	COLUMN(u32, thread, "system thread id") \
+	COLUMN(u64, communicator, "equal on all its ranks, 0 before NCCL 2.25") \
+	COLUMN(u32, rank, "in it, 4294967295: all its ranks are of this process") \
+	COLUMN(u32, rank_count, "ranks in it") \
+	COLUMN(u32, device, "devices.device, 4294967295: all ranks are of this process")
+
 /* Threads and other resources that the program named through NVTX. */
 #define TRACE_THREADS(COLUMN) \
 	COLUMN(u32, thread, "system thread id") \
@@ -413,6 +433,8 @@
 	TABLE(overheads, TRACE_OVERHEADS) \
 	TABLE(jit, TRACE_JIT) \
 	TABLE(markers, TRACE_MARKERS) \
+	TABLE(collectives, TRACE_COLLECTIVES) \
+	TABLE(communicators, TRACE_COMMUNICATORS) \
 	TABLE(threads, TRACE_THREADS) \
 	TABLE(metrics, TRACE_METRICS) \
 	TABLE(counted, TRACE_COUNTED) \

@@ -91,6 +91,66 @@ says() {
 	says job "all ranks computation" # what ended is told of all the same
 }
 
+# sizes COLUMN...: of the collectives by size, as CSV
+sizes() {
+	"$ROOFLINECTL" report job -f csv -s message_sizes | python3 -c 'import csv, sys
+for row in csv.DictReader(sys.stdin): print(*(row[key] for key in sys.argv[1:]))' "$@"
+}
+
+@test "collectives by size: bytes as NCCL tells them, the time without waits, and the bandwidth of the bus" {
+	built --ranks 4 --nccl 1048576 --swap 4 --delay 1:kernels:300000
+	[ "$(sizes operation bytes rank_count count timed_count median_ns)" = "AllReduce 1048576 4 76 76 200000
+AllGather 1048576 4 4 4 200000" ]
+	# an all-reduce of 4 ranks: 2 * 3 / 4 of the bytes; an all-gather: what 3 others give
+	python3 -c 'import sys
+a, b = (float(line) for line in sys.argv[1].split())
+assert abs(a - 1.5 * 1048576 / 200e-6) < 1e-6 * a and abs(b - 3 * 1048576 / 200e-6) < 1e-6 * b, (a, b)' "$(sizes bus_byte_per_s)"
+	says message_sizes "AllReduce 1.00 MiB 4 76 200 us 7.86 GB/s"
+}
+
+@test "a collective's time is held against the ceiling of as many bytes" {
+	built --ranks 4 --nccl 1048576 --swap 4
+	python3 - "$(ls "$root"/ceilings/*.json | head -1)" <<-'END'
+		import json, sys
+		found = json.load(open(sys.argv[1]))
+		row = {"unit": "ns", "samples": 15, "sm_mhz_low": 1900, "sm_mhz_high": 1980}
+		for name, bytes_, ns in (("nccl_all_reduce", 1 << 20, 50000), ("nccl_all_gather", 4 << 20, 100000)):
+		    found["ceilings"].append({**row, "name": name, "parameter": bytes_, "value": ns, "low": ns, "high": ns})
+		json.dump(found, open("ceilings.json", "w"))
+	END
+	run -0 --separate-stderr "$ROOFLINECTL" report job --ceilings ceilings.json -f csv -s message_sizes
+	[ "$(python3 -c 'import csv, sys
+for row in csv.DictReader(sys.stdin): print(row["operation"], row["ceiling_ns"], row["ceiling_ratio"])' <<<"$output")" = "AllReduce 50000 0.25
+AllGather 100000 0.5" ]
+}
+
+@test "without what NCCL tells there are no sizes" {
+	built --ranks 2
+	says message_sizes "NCCL told no sizes"
+	[ "$("$ROOFLINECTL" report job -f csv -s message_sizes | wc -l)" -eq 1 ]
+}
+
+@test "ranks of a communicator that ask for different things are named, with the bytes and the place" {
+	built --ranks 3 --nccl 4096 --swap 1
+	says job "the ranks of communicator 0xc0ffee differ in collective 19: rank 0 asks for AllReduce of 4.00 KiB, and rank 1 asks for AllGather of 4.00 KiB"
+	[[ "$output" != *"in different orders"* ]] # told once
+	built --ranks 3 --nccl 4096
+	[ "$(jq '.job.problems | length' report.json)" = 0 ]
+}
+
+@test "a rank that asks for nothing more is named, where its recording is whole" {
+	built --ranks 3 --nccl 4096
+	sed -i '$d' job/host.1001/collectives.csv
+	says job "differ in collective 20: rank 0 asks for AllReduce of 4.00 KiB, and rank 1 asks for nothing"
+	run -0 "$ROOFLINECTL" report job --from 5ms --to 9ms -s job # of a part nobody knows
+	[[ "$output" != *differ* ]]
+	sed -i '2,$d' job/host.1001/collectives.csv # it joined, and never asked
+	says job "differ in collective 1: rank 0 asks for AllReduce of 4.00 KiB, and rank 1 asks for nothing"
+	built --ranks 3 --nccl 4096 --hang 1 # cut off: the last calls may be missing as well
+	run -0 "$ROOFLINECTL" report job -s job
+	[[ "$output" != *differ* ]]
+}
+
 # drawn OPTION...: the chart of the job as SVG, and as characters
 drawn() {
 	command -v gnuplot >/dev/null || skip "gnuplot is not installed"

@@ -33,7 +33,7 @@ of_two_ranks() {
 }
 
 # Of workloads that take two GPUs.
-several_gpus='^nvshmem_|^two_stage[.]|^p2p_overlap[.]|^nccl_|^scaling[.]'
+several_gpus='^nvshmem_|^mpi_|^two_stage[.]|^p2p_overlap[.]|^nccl_|^scaling[.]'
 of_several_gpus() {
 	recording_names | grep -E "$several_gpus" || true
 }

@@ -199,7 +199,7 @@ wrong() {
 	run -0 "$ROOFLINECTL" report "$recording" -s memsets,power,devices
 	[ "$(grep -c '^[A-Z]' <<<"$output")" -eq 3 ]
 	[[ "$output" == "GPU 0 "*"Clocks and power"$'\n'"  clocks and power were not read: record with --power"*"Memsets"$'\n'"  no memory was set" ]]
-	for section in $("$ROOFLINECTL" report -h | tr '\n' ' ' | sed 's/.*these sections, of //; s/; csv has.*//'); do
+	for section in $("$ROOFLINECTL" report -h | tr -s ' \n' ' ' | sed 's/.*these sections, of //; s/; csv has.*//'); do
 		run -0 "$ROOFLINECTL" report "$recording" -s "$section"
 		[ -n "$output" ] || {
 			echo "$section prints nothing"

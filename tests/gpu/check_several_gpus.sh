@@ -103,7 +103,7 @@ for name in "${names[@]}"; do
 	done
 done
 for wrong in "nvshmem_signal persistent" "nvshmem_steal naive" "nvshmem_step device_barrier" \
-	"p2p_overlap overlapped" "nccl_bucketed buckets" "scaling naive"; do
+	"p2p_overlap overlapped" "nccl_bucketed buckets" "nccl_graph graph" "scaling naive"; do
 	# shellcheck disable=SC2086 # a name and a variant
 	check "$wrong in the wrong order is found out" is_found_out $wrong
 	shown "$scratch/err"

@@ -501,6 +501,46 @@ def ranges(process, n):
                         is_thread=1, thread=1, name=process.name(f"range {i}") if phase == 1 else 0)
 
 
+NCCL_KERNEL = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
+
+
+def ask(process, time, communicator=1):
+    process.add("collectives", time_ns=START_NS + time, thread=1, operation="AllReduce",
+                communicator=communicator, bytes=8 * communicator, peer=2**32 - 1)
+
+
+@shape
+def nccl_calls(process, n):
+    """Each with its kernel, of a communicator and of bytes of its own."""
+    kernel = process.signature(NCCL_KERNEL)
+    for i in range(n):
+        process.add("communicators", time_ns=START_NS + i, communicator=i + 1, rank_count=2, device=0)
+        ask(process, (i + 1) * 10_000 - 3000, i + 1)
+        process.launch((i + 1) * 10_000, (i + 1) * 10_000 + 5000, signature=kernel)
+
+
+@shape
+def nccl_group(process, n):
+    """One group of calls, and as many kernels behind it."""
+    kernel = process.signature(NCCL_KERNEL)
+    for i in range(n):
+        ask(process, i, i + 1)
+    for i in range(n):
+        start = (i + 1) * 10_000
+        process.launch(start, start + 5000, call=(n + 10 * i, n + 10 * i + 5), signature=kernel)
+
+
+@shape
+def nccl_communicators_of_a_group(process, n):
+    """Two calls of each communicator, and a kernel for both."""
+    kernel = process.signature(NCCL_KERNEL)
+    for i in range(2 * n):
+        ask(process, i, i // 2 + 1)
+    for i in range(n):
+        start = (i + 1) * 10_000
+        process.launch(start, start + 5000, call=(2 * n + 10 * i, 2 * n + 10 * i + 5), signature=kernel)
+
+
 @shape
 def nested_ranges(process, n):
     chain(process, n)

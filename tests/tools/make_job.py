@@ -18,6 +18,7 @@ import sys
 
 from make_crowd import START_NS, Process
 
+NONE = 2**32 - 1
 PAUSE_NS = 3000  # between two operations of a stream: launched long before
 AHEAD_NS = 40_000  # how long before
 COMMUNICATION_STREAM = 20
@@ -38,20 +39,29 @@ def read_arguments():
     parser.add_argument("--delay", action="append", default=[])
     parser.add_argument("--missing", type=int, help="a rank that was not recorded")
     parser.add_argument("--swap", type=int, help="a rank that launches two collectives in another order")
+    parser.add_argument("--nccl", type=int, help="NCCL tells of its calls: bytes of each")
     parser.add_argument("--hang", type=int, help="a rank that does not come to the last collective")
     return parser.parse_args()
+
+
+COMMUNICATOR = 0xC0FFEE
+OPERATIONS = {REDUCE: ("AllReduce", 0), GATHER: ("AllGather", NONE)}
 
 
 class Rank:
     """One process, its clock, and what the report has to say of it."""
 
-    def __init__(self, number, world_size, is_cut_off):
+    def __init__(self, number, world_size, is_cut_off, bytes_):
         self.number, self.now = number, 1_000_000
         self.process = Process(1000 + number)
         self.process.rows["devices"][0]["uuid"] = f"GPU-{number}"
         self.kernels = {name: self.process.signature(name) for name in ("train", "behind", REDUCE, GATHER)}
         self.process.add("process", key="rank", value=number)
         self.process.add("process", key="world_size", value=world_size)
+        self.bytes = bytes_
+        if bytes_:
+            self.process.add("communicators", time_ns=START_NS + 1, thread=1, communicator=COMMUNICATOR,
+                             rank=number, rank_count=world_size)
         if not is_cut_off:
             self.process.add("process", key="sealed_ns", value=START_NS + 10**15)
         self.found = dict.fromkeys((*TIMES, "last_count"), 0)
@@ -63,6 +73,12 @@ class Rank:
         call_end = start - AHEAD_NS if call_end is None else call_end
         self.process.launch(start, end, call=(call_end - 2000, call_end),
                             signature=self.kernels[name], **more)
+
+    def ask(self, name, time):
+        operation, reduction = OPERATIONS[name]
+        if self.bytes:
+            self.process.add("collectives", time_ns=START_NS + time, thread=1, operation=operation,
+                             communicator=COMMUNICATOR, bytes=self.bytes, peer=NONE, reduction=reduction)
 
     def compute(self, length, delays):
         """Up to where it comes to the collective."""
@@ -82,6 +98,7 @@ class Rank:
     def meet(self, last, end, overlap, name):
         """The collective, and what runs beside it."""
         start, beside = self.now, 0
+        self.ask(name, start - AHEAD_NS - 2500)
         self.run(name, start, end, stream=COMMUNICATION_STREAM)
         if overlap:
             self.run("behind", start, start + overlap)
@@ -125,6 +142,7 @@ def run_step(arguments, ranks, step, at):
     arrived = [rank for rank in ranks if step < arguments.steps - 1 or rank.number != arguments.hang]
     if len(arrived) < len(ranks):  # it never ends: launched, and no record of its kernel
         for rank in arrived:
+            rank.ask(REDUCE, rank.now - 500)
             rank.process.call(rank.now, rank.now + 2000)
         return None
     waits = [rank.meet(last, last + arguments.collective, arguments.overlap, names_of(arguments, rank, step))
@@ -151,7 +169,8 @@ def walk(ranks, steps, collective):
 
 def write(arguments):
     is_cut_off = arguments.hang is not None
-    ranks = [Rank(i, arguments.ranks, is_cut_off) for i in range(arguments.ranks) if i != arguments.missing]
+    ranks = [Rank(i, arguments.ranks, is_cut_off, arguments.nccl)
+             for i in range(arguments.ranks) if i != arguments.missing]
     steps, skews = [], []
     for step in range(arguments.steps):
         skew = run_step(arguments, ranks, step, steps)

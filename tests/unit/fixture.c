@@ -135,6 +135,12 @@ static const char *const tables[TRACE_TABLE_COUNT] = {
 				"1300,2,2,1,100,10,0\n"
 				"7000,1,2,1,100,0,0\n"
 				"7100,4,1,0,200,0,9\n", /* never ends */
+	[TRACE_TABLE_collectives] = "time_ns,thread,operation,communicator,bytes,peer,reduction\n"
+				    "1600,100,Broadcast,66,1048576,3,4294967295\n"
+				    "990,100,AllReduce,66,4096,4294967295,2\n",
+	[TRACE_TABLE_communicators] = "time_ns,thread,communicator,rank,rank_count,device\n"
+				      "960,100,66,1,4,0\n"
+				      "970,200,67,4294967295,8,4294967295\n",
 	[TRACE_TABLE_threads] = "thread,name\n"
 				"200,11\n",
 	[TRACE_TABLE_metrics] = "id,name,role,device,is_patched\n"

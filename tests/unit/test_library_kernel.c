@@ -12,6 +12,8 @@ static void test_libraries(void **state)
 	static const struct {
 		const char *name, *library;
 	} rows[] = {
+		{"ncclSymDevKernel_AllReduce_RSxLD_AGxST_sum_f32(ncclSymDevArgs)", "NCCL"},
+		{"ncclSymkDevKernel_AllGather_LL(ncclSymkDevWorkArgs4K)", "NCCL"},
 		{"ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
 		 "NCCL"},
 		{"void barrier_on_stream_kernel_threadgroup<2>(int, int)", "NVSHMEM"},

@@ -310,6 +310,32 @@ static void test_events(void **state)
 	profile_free(profile);
 }
 
+static void test_nccl(void **state)
+{
+	struct profile *profile = fixture_load(*state);
+	const struct profile_nccl_call *call = profile->nccl_calls;
+	const struct profile_communicator *made = profile->communicators;
+
+	assert_int_equal(profile->nccl_call_count, 2);
+	assert_int_equal(call->time_ns, 990);
+	assert_string_equal(call->operation, "AllReduce");
+	assert_int_equal(call->communicator, 66);
+	assert_int_equal(call->bytes, 4096);
+	assert_int_equal(call->peer, PROFILE_NONE);
+	assert_int_equal(call->reduction, 2);
+	assert_int_equal(profile->threads[call->thread].thread, 100);
+	assert_string_equal(call[1].operation, "Broadcast");
+	assert_int_equal(call[1].peer, 3);
+	assert_int_equal(profile->communicator_count, 2);
+	assert_int_equal(made->communicator, 66);
+	assert_int_equal(made->rank, 1);
+	assert_int_equal(made->rank_count, 4);
+	assert_int_equal(made->device, 0);
+	assert_int_equal(made[1].rank, PROFILE_NONE);
+	assert_int_equal(made[1].device, PROFILE_NONE);
+	profile_free(profile);
+}
+
 static void test_losses(void **state)
 {
 	struct profile *profile = fixture_load(*state);
@@ -424,6 +450,7 @@ int main(void)
 		TEST("what PyTorch adds to the name of an operator is no part of its name",
 		     test_operators),
 		TEST("waits, overheads and JIT find their call, stream and thread", test_events),
+		TEST("NCCL's calls have their thread, communicators their GPU", test_nccl),
 		TEST("losses of one kind are added up", test_losses),
 		TEST("a newer schema is read and told", test_newer_schema),
 		TEST("a recording knows that it was filtered", test_filters),

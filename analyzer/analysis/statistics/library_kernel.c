@@ -16,6 +16,8 @@ static const struct {
 } parts[] = {
 	{"ncclDevKernel", "NCCL"},
 	{"ncclKernel", "NCCL"},
+	{"ncclSymDevKernel", "NCCL"},  /* of symmetric memory: NCCL 2.27 */
+	{"ncclSymkDevKernel", "NCCL"}, /* and newer */
 	{"nvshmemi_", "NVSHMEM"},
 	{ON_STREAM, "NVSHMEM"},
 	{"cudnn", "cuDNN"},

@@ -286,8 +286,9 @@ static int add_up(struct collectives *all, uint32_t device)
 static int build(struct collectives *all, const struct profile *profile)
 {
 	bool *is_collective = calloc(profile->kernel_name_count + 1, sizeof(*is_collective));
-	int rc = is_collective ? 0 : -ENOMEM;
+	int rc = is_collective ? collective_messages_find(&all->messages, profile) : -ENOMEM;
 
+	all->message_count = profile->nccl_call_count;
 	all->devices = calloc(profile->device_count + 1, sizeof(*all->devices));
 	all->device_count = profile->device_count;
 	if (!all->devices)
@@ -330,6 +331,7 @@ void collectives_free(struct collectives *all)
 	free(all->items);
 	free(all->ranks);
 	free(all->mismatches);
+	free(all->messages);
 	free(all->devices);
 	free(all);
 }

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 
+#include "analysis/time/collective_messages.h"
 #include "trace/profile.h"
 
 struct collective {
@@ -54,6 +55,8 @@ struct collectives {
 	size_t rank_count;
 	struct collective_mismatch *mismatches; /* by ranks[1]; one a rank at most */
 	size_t mismatch_count;
+	struct collective_message *messages; /* as profile->nccl_calls[]: what NCCL was asked for */
+	size_t message_count;
 	struct collective_device *devices; /* as profile->devices[] */
 	size_t device_count;
 };

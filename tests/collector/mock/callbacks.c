@@ -286,20 +286,34 @@ static void mark(const char *text)
 	mock_write_line("MOCK_NVTX_CALLS", "mark %s\n", text);
 }
 
-/* As NVTX's own header has it: marks are the second function of the first module of functions. */
-static void put_mark(const void *table)
+static int domain_push(void *domain, const void *attributes)
+{
+	(void)domain;
+	(void)attributes;
+	mock_write_line("MOCK_NVTX_CALLS", "push\n");
+	return 0;
+}
+
+static int domain_pop(void *domain)
+{
+	(void)domain;
+	mock_write_line("MOCK_NVTX_CALLS", "pop\n");
+	return 0;
+}
+
+/* As NVTX's own header numbers its modules of functions, and the functions of each. */
+static void put(const void *table, int module, unsigned int number, uintptr_t function)
 {
 	const struct {
 		size_t size;
-		int (*get_functions)(int module, void (****places)(const char *),
-				     unsigned int *count);
+		int (*get_functions)(int module, uintptr_t ***places, unsigned int *count);
 	} * callbacks;
-	void (***places)(const char *);
+	uintptr_t **places;
 	unsigned int count;
 
 	callbacks = ((const void *(*)(uint32_t))table)(1);
-	if (callbacks->get_functions(1, &places, &count))
-		__atomic_store_n(places[2], mark, __ATOMIC_RELEASE);
+	if (callbacks->get_functions(module, &places, &count))
+		__atomic_store_n(places[number], function, __ATOMIC_RELEASE);
 }
 
 CUptiResult cuptiNvtxInitialize(void *table)
@@ -312,7 +326,9 @@ CUptiResult cuptiNvtxInitialize(void *table)
 CUptiResult cuptiNvtxInitialize2(void *table)
 {
 	MOCK_NOTE_CALL();
-	put_mark(table);
+	put(table, 1, 2, (uintptr_t)mark);
+	put(table, 5, 4, (uintptr_t)domain_push);
+	put(table, 5, 5, (uintptr_t)domain_pop);
 	return initialize_nvtx();
 }
 

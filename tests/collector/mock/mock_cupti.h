@@ -12,7 +12,7 @@
  *   MOCK_NVTX_MS          what cuptiNvtxInitialize and cuptiNvtxInitialize2 take (0)
  *   MOCK_SUBSCRIBE_LOADS  a library that it then loads, so that it waits for the dynamic linker's lock
  *   MOCK_NVTX_FILE        file that gets a line for each module that uses NVTX and is handed to CUPTI
- *   MOCK_NVTX_CALLS       file that gets a line for each mark that CUPTI sees
+ *   MOCK_NVTX_CALLS       file that gets a line for each mark, and each push and pop of a domain, that CUPTI sees
  *   MOCK_REGISTER         result of cuptiActivityRegisterCallbacks (0)
  *   MOCK_REFUSED_KINDS    list of CUpti_ActivityKind numbers that cuptiActivityEnable refuses
  *   MOCK_GROWN_BYTES      every record is so much longer than this CUPTI's, as a future one's would be

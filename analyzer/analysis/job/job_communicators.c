@@ -1,0 +1,215 @@
+/*
+ * job_communicators.c - ranks of one communicator that ask NCCL for different things: the n-th call of each has to be the
+ * same collective of as many bytes.  Calls are told of when they begin, also those whose kernels never end.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/job/job_parts.h"
+#include "base/format.h"
+
+#define TOLD_MOST 3 /* communicators: more say the same */
+
+/* A call of a rank in a communicator; PROFILE_NONE: it joined the communicator. */
+struct asked {
+	uint64_t communicator;
+	uint32_t rank, call; /* job->ranks[], nccl_calls[] */
+};
+
+struct asking {
+	struct asked *items;
+	size_t count;
+};
+
+static int compare_asked(const void *left, const void *right)
+{
+	const struct asked *a = left, *b = right;
+
+	if (a->communicator != b->communicator)
+		return a->communicator < b->communicator ? -1 : 1;
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	if ((a->call == PROFILE_NONE) != (b->call == PROFILE_NONE))
+		return a->call == PROFILE_NONE ? -1 : 1;
+	return (a->call > b->call) - (a->call < b->call);
+}
+
+/* All of what a process did is there: not only a part of its time. */
+static bool is_whole(const struct job_parts *parts, uint32_t process)
+{
+	const struct profile_process *of = &parts->profile->processes[process];
+
+	return !parts->profile->window.is_part && !of->is_filtered &&
+	       !*profile_property(of, "last", "") && !*profile_property(of, "dump_reason", "");
+}
+
+static void add(struct asking *asking, const struct job_parts *parts, uint64_t communicator,
+		uint32_t process, uint32_t device, uint32_t call)
+{
+	uint32_t rank;
+
+	if (!communicator || device == PROFILE_NONE || !is_whole(parts, process))
+		return;
+	rank = job_rank_at(parts, process, device);
+	if (rank != PROFILE_NONE)
+		asking->items[asking->count++] = (struct asked){communicator, rank, call};
+}
+
+/* Sends and receives are between two. */
+static bool is_of_all(const struct profile_nccl_call *call)
+{
+	return strcmp(call->operation, "Send") && strcmp(call->operation, "Recv");
+}
+
+static int gather(struct asking *asking, const struct job_parts *parts)
+{
+	const struct profile *profile = parts->profile;
+
+	asking->items = calloc(profile->communicator_count + profile->nccl_call_count + 1,
+			       sizeof(*asking->items));
+	if (!asking->items)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile->communicator_count; i++) {
+		const struct profile_communicator *made = &profile->communicators[i];
+
+		add(asking, parts, made->communicator, made->process, made->device, PROFILE_NONE);
+	}
+	for (uint32_t i = 0; i < profile->nccl_call_count; i++) {
+		const struct profile_nccl_call *call = &profile->nccl_calls[i];
+
+		if (is_of_all(call) && call->thread != PROFILE_NONE)
+			add(asking, parts, call->communicator,
+			    profile->threads[call->thread].process,
+			    parts->collectives->messages[i].device, i);
+	}
+	qsort(asking->items, asking->count, sizeof(*asking->items), compare_asked);
+	return 0;
+}
+
+/* ---- two ranks ---- */
+
+/* The calls of a rank in a communicator. */
+struct turn {
+	const struct asked *calls;
+	size_t count;
+	uint32_t rank;
+};
+
+static bool is_same(const struct profile_nccl_call *a, const struct profile_nccl_call *b)
+{
+	return !strcmp(a->operation, b->operation) && a->bytes == b->bytes && a->peer == b->peer &&
+	       a->reduction == b->reduction;
+}
+
+/* "rank 1 asks for an AllReduce of 4.00 MiB" */
+static void describe(char *text, size_t size, const struct job_parts *parts,
+		     const struct turn *turn, size_t index)
+{
+	char name[256];
+
+	job_name_rank(name, sizeof(name), parts->profile, &parts->job->ranks[turn->rank]);
+	if (index < turn->count) {
+		const struct profile_nccl_call *call =
+			&parts->profile->nccl_calls[turn->calls[index].call];
+
+		snprintf(text, size, "%s asks for %s of %s", name, call->operation,
+			 format_bytes((double)call->bytes).text);
+	} else {
+		snprintf(text, size, "%s asks for nothing", name);
+	}
+}
+
+static bool is_sealed(const struct job_parts *parts, uint32_t rank)
+{
+	return parts->profile->processes[parts->job->ranks[rank].process].sealed_ns != 0;
+}
+
+/* Where one has fewer calls than the other it lacks some, unless its recording was cut off. */
+static bool differs(const struct job_parts *parts, const struct turn *one, const struct turn *other,
+		    size_t *index)
+{
+	const struct profile_nccl_call *calls = parts->profile->nccl_calls;
+	size_t i = 0;
+
+	while (i < one->count && i < other->count &&
+	       is_same(&calls[one->calls[i].call], &calls[other->calls[i].call]))
+		i++;
+	*index = i;
+	if (i < one->count && i < other->count)
+		return true;
+	return one->count != other->count && is_sealed(parts, one->rank) &&
+	       is_sealed(parts, other->rank);
+}
+
+static int tell(struct job_parts *parts, uint64_t communicator, const struct turn *one,
+		const struct turn *other, size_t index)
+{
+	char first[512], second[512];
+
+	describe(first, sizeof(first), parts, one, index);
+	describe(second, sizeof(second), parts, other, index);
+	return sentences_add(&parts->job->problems,
+			     "the ranks of communicator %#" PRIx64
+			     " differ in collective %s: %s, and %s",
+			     communicator, format_count(index + 1).text, first, second);
+}
+
+/* ---- a communicator ---- */
+
+/* The calls from an item on, and where the next rank's begin. */
+static size_t turn_at(const struct asking *asking, size_t first, struct turn *turn)
+{
+	size_t next = first;
+
+	*turn = (struct turn){.rank = asking->items[first].rank};
+	while (next < asking->count && asking->items[next].rank == turn->rank &&
+	       asking->items[next].communicator == asking->items[first].communicator) {
+		if (asking->items[next].call != PROFILE_NONE && !turn->count++)
+			turn->calls = &asking->items[next];
+		next++;
+	}
+	return next;
+}
+
+/* Each rank against the first; one difference is told.  Returns where the next communicator begins. */
+static int look_at(struct job_parts *parts, const struct asking *asking, size_t first, size_t *next,
+		   bool *is_told)
+{
+	uint64_t communicator = asking->items[first].communicator;
+	struct turn one, other;
+	size_t index;
+	int rc = 0;
+
+	*is_told = false;
+	*next = turn_at(asking, first, &one);
+	while (*next < asking->count && asking->items[*next].communicator == communicator) {
+		*next = turn_at(asking, *next, &other);
+		if (!*is_told && differs(parts, &one, &other, &index)) {
+			rc = tell(parts, communicator, &one, &other, index);
+			*is_told = true;
+		}
+	}
+	return rc;
+}
+
+int job_communicators_find(struct job_parts *parts, bool *is_any)
+{
+	struct asking asking = {0};
+	size_t told = 0;
+	int rc = gather(&asking, parts);
+
+	*is_any = false;
+	for (size_t first = 0, next; rc == 0 && first < asking.count && told < TOLD_MOST;
+	     first = next) {
+		bool is_told;
+
+		rc = look_at(parts, &asking, first, &next, &is_told);
+		told += is_told;
+	}
+	*is_any = told > 0;
+	free(asking.items);
+	return rc;
+}
