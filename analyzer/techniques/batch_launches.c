@@ -79,8 +79,10 @@ static double fill_of(const struct profile *profile, const struct profile_op *op
 
 	if (!occupancy_of(&occupancy, device, launch))
 		return 1;
-	return end == ASSUMED_MOST ? occupancy.waves
-				   : share_of_sms(profile, op) * fmin(threads / THREADS_TO_FILL, 1);
+	if (end == ASSUMED_MOST)
+		return occupancy.waves;
+	return fmax(occupancy.waves,
+		    share_of_sms(profile, op) * fmin(threads / THREADS_TO_FILL, 1));
 }
 
 /* A kernel of its own call that leaves room for others; NULL: none. */
