@@ -42,6 +42,7 @@ OPTIONS = {
     "sm_imbalance": "--queue",
     "device_launch": "--device-launch",
     "graph_rebuilt": "--update",
+    "repeated_module_load": "--keep-modules",
 }
 KINDS_OF_ADVICE = {"hot_atomics": "KERNELS"}
 
@@ -119,7 +120,7 @@ def own_row(pair, runs, roles):
 
 
 def own_rows():
-    runs = predictions.medians(predictions.RESULTS / "pairs.txt")
+    runs = predictions.all_medians()
     rows = (own_row(pair, runs, predictions.variants()) for pair in predictions.PAIRS)
     return [row for row in rows if row]
 

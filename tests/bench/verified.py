@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The speedup that `verify` measures from two recordings, beside that of the programs without a recording.
 
-    tests/bench/verified.py                           of tests/pairs and docs/results/pairs.txt
+    tests/bench/verified.py                           of tests/pairs and what was measured beside them
     tests/bench/verified.py --estimated               of the same, without their runs without recording
     tests/bench/verified.py FOLDER MEDIANS CEILINGS   of another machine, with its own ceilings
 
@@ -79,8 +79,8 @@ def print_steady(name, errors, variations):
     print(f"\nof those whose untraced speedup varies by at most 10%:\n{summary(name, steady)}")
 
 
-def main(folder, path):
-    runs, roles = predictions.medians(path), predictions.variants()
+def main(folder, paths=None):
+    runs, roles = predictions.all_medians(paths), predictions.variants()
     layout = "{:21} {:13} {:14} {:>8} {:>6} {:>8} {:>7} {:>8} {:>7} {:>8} {:>7}"
     heads = "workload before after untraced varies run off range off steady off"
     print(layout.format(*heads.split()))
@@ -140,12 +140,12 @@ PAIRS = predictions.ROOT / "tests" / "pairs"
 if __name__ == "__main__":
     if sys.argv[1:] == ["--estimated"]:
         with tempfile.TemporaryDirectory() as made:
-            main(without_untraced(PAIRS, pathlib.Path(made)), predictions.RESULTS / "pairs.txt")
+            main(without_untraced(PAIRS, pathlib.Path(made)))
     elif len(sys.argv) == 4:
         predictions.CEILINGS += ["--ceilings", sys.argv[3]]
-        main(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))
+        main(pathlib.Path(sys.argv[1]), [pathlib.Path(sys.argv[2])])
     elif sys.argv[1:]:
         print("verified.py: wrong arguments; its first lines tell the right ones", file=sys.stderr)
         sys.exit(2)
     else:
-        main(PAIRS, predictions.RESULTS / "pairs.txt")
+        main(PAIRS)
