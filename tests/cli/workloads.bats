@@ -242,6 +242,7 @@ print(answer[\"workload\"], bool(answer[\"skipped\"]), answer[\"schema\"])"' "$p
 }
 
 @test "the list of workloads is also JSON and CSV; --format before a workload is wrong" {
+	cd "$BATS_TEST_TMPDIR"
 	"$ROOFLINECTL" workloads >text
 	"$ROOFLINECTL" workloads -f json >list.json
 	"$ROOFLINECTL" workloads -f csv >list.csv
