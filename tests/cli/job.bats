@@ -108,7 +108,7 @@ assert abs(a - 1.5 * 1048576 / 200e-6) < 1e-6 * a and abs(b - 3 * 1048576 / 200e
 	says message_sizes "AllReduce 1.00 MiB 4 76 200 us 7.86 GB/s"
 }
 
-@test "a collective's time is held against the ceiling of as many bytes" {
+@test "a collective is compared with the ceiling for its number of bytes" {
 	built --ranks 4 --nccl 1048576 --swap 4
 	python3 - "$(ls "$root"/ceilings/*.json | head -1)" <<-'END'
 		import json, sys
