@@ -11,7 +11,7 @@
  * a graph, at least and at most: docs/results/collector-cost.txt and collector-cost-busy.txt, "launch" and "graph
  * launch" by the collector, and the launches of docs/results/pairs.txt beside those of tests/pairs.  It differs that
  * much from machine to machine and from hour to hour, so in between it is what the calls of a recording take longer
- * than the ceilings say.  What it adds to waits stays in.
+ * than the ceilings say.
  */
 #define LAUNCH_LEAST 0.2
 #define LAUNCH_MOST 0.7
@@ -27,6 +27,12 @@
  * is what tests/pairs/device_scheduler.naive takes longer from launch to launch than pairs.txt. */
 #define GRAPH_START_LEAST 0.2
 #define GRAPH_START_MOST 1.5
+/*
+ * To a wait: "synchronize" of docs/results/traced-steps.txt, and for a copy to the host "small_copy" without
+ * "launch_call", rounded.
+ */
+#define TRACE_WAIT_NS 270
+#define TRACE_COPY_WAIT_NS 1600
 /*
  * On the GPU, behind another one: to a node of a graph, to a kernel of a stream, and to a graph, whose nodes are
  * recorded or which is as a whole.  "graph_step", between "kernel_step" and "kernel_gap", and "graph_gap" of
@@ -285,6 +291,8 @@ bool costs_of(struct costs *costs, const struct ceilings *ceilings,
 		.trace_graph_start_ns =
 			added_ns(value_at(ceilings, CEILING_graph_to_start, COSTS_MIDDLE),
 				 recorded->graph_start_ns, GRAPH_START_LEAST, GRAPH_START_MOST),
+		.trace_wait_ns = TRACE_WAIT_NS,
+		.trace_copy_wait_ns = TRACE_COPY_WAIT_NS,
 		.trace_node_ns = TRACE_NODE_NS,
 		.trace_kernel_ns = TRACE_KERNEL_NS,
 		.trace_graph_ns = TRACE_GRAPH_NS,

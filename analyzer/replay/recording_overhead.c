@@ -271,6 +271,18 @@ int64_t overhead_start_ns(const struct model *model, const struct costs *costs, 
 				   : added_ns(model, costs, what->call, launch_ns));
 }
 
+int64_t overhead_wait_ns(const struct model *model, const struct costs *costs, uint32_t awaited,
+			 int64_t after_ns)
+{
+	const struct profile *profile = model->profile;
+	const struct profile_op *op = &profile->ops[awaited];
+	bool is_copy = op->kind == OP_COPY && profile->copies[op->detail].kind == COPY_TO_HOST;
+
+	if (!costs || after_ns <= 0)
+		return 0;
+	return part_ns(is_copy ? costs->trace_copy_wait_ns : costs->trace_wait_ns, after_ns);
+}
+
 /* Of a kernel or a graph behind another one; 0: it is something else. */
 static int64_t added_behind_ns(const struct model *model, const struct costs *costs, uint32_t op)
 {

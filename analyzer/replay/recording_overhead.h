@@ -24,6 +24,10 @@ int64_t overhead_call_ns(const struct model *model, const struct costs *costs, s
 int64_t overhead_start_ns(const struct model *model, const struct costs *costs, uint32_t op,
 			  int64_t launch_ns);
 
+/* And of the time from the end of an operation (ops[]) to the return of the wait for it.  costs may be NULL. */
+int64_t overhead_wait_ns(const struct model *model, const struct costs *costs, uint32_t awaited,
+			 int64_t after_ns);
+
 /* And of what usually lies between two kernels of a stream, or two graphs, gap_ns; op, the second one, may be
  * PROFILE_NONE: another one like that.  costs may be NULL. */
 int64_t overhead_gap_ns(const struct model *model, const struct costs *costs, uint32_t before,

@@ -37,6 +37,7 @@ static int64_t waited_until_ns(const struct run *run, size_t index, int64_t star
 	} else {
 		own_ns = run->costs ? min_ns(min_ns(own_ns, waited_ns), run->costs->synchronize_ns)
 				    : 0;
+		after_ns -= overhead_wait_ns(run->model, run->costs, awaited, after_ns);
 	}
 	/* Of damaged times: where work ended decades before its wait, each wait would add them. */
 	return min_ns(max_ns(start_ns + own_ns, awaited_end_ns(run, awaited) + after_ns),

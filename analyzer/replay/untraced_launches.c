@@ -43,8 +43,22 @@ static int64_t longer_ns(const struct profile *profile, const struct profile_unt
 	return recorded_ns - (call[1].start_ns - call->start_ns);
 }
 
-/* Of launches of one kind, which lie in order of what is added: one, with the median. */
-static size_t keep_medians(struct untraced_launch *items, size_t count)
+/* A time in which the system did something else, in one of the runs. */
+#define OUTLIER_SHARE 0.05
+
+/* Of launches in order of what is added: the mean, which gives the time of the whole, but for outliers. */
+static int64_t usual_added_ns(const struct untraced_launch *items, size_t count)
+{
+	size_t outlier_count = (size_t)(OUTLIER_SHARE * (double)count);
+	double sum_ns = 0;
+
+	for (size_t i = outlier_count; i < count - outlier_count; i++)
+		sum_ns += (double)items[i].added_ns;
+	return max_ns((int64_t)(sum_ns / (double)(count - 2 * outlier_count)), 0);
+}
+
+/* Of launches of one kind, which lie in order of what is added: one, with what is usual. */
+static size_t keep_usual(struct untraced_launch *items, size_t count)
 {
 	size_t kept = 0, end;
 
@@ -55,8 +69,8 @@ static size_t keep_medians(struct untraced_launch *items, size_t count)
 				      items[end].call_class == items[first].call_class &&
 				      items[end].op_count == items[first].op_count;)
 			end++;
-		usual = items[first + (end - first - 1) / 2];
-		usual.added_ns = max_ns(usual.added_ns, 0);
+		usual = items[first];
+		usual.added_ns = usual_added_ns(items + first, end - first);
 		if (end - first >= LEAST_LAUNCHES)
 			items[kept++] = usual;
 	}
@@ -84,7 +98,7 @@ int untraced_launches_find(struct untraced_launches *out, const struct profile *
 				.added_ns = longer_ns(profile, call)};
 		}
 	qsort(out->items, count, sizeof(*out->items), compare_launches);
-	out->count = keep_medians(out->items, count);
+	out->count = keep_usual(out->items, count);
 	return 0;
 }
 

@@ -7,7 +7,7 @@
 #include "analysis/loops/submissions.h"
 #include "trace/profile.h"
 
-/* What recording adds to launches of one kind: from the call to the next one of the thread, the median of all. */
+/* What recording adds to launches of one kind: from the call to the next one of the thread, the mean without outliers. */
 struct untraced_launch {
 	uint32_t call_class; /* enum profile_call_class */
 	uint32_t op_count;   /* operations that the call submits */

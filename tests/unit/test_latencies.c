@@ -129,6 +129,39 @@ static void test_medians(void **state)
 	done(b, model);
 }
 
+/* Copies that the host calls after the kernel before them has ended, and some that were queued: of 40 one or two say
+ * nothing, three do, and one of two says what there is. */
+static void test_few_queued(void **state)
+{
+	static const struct {
+		int64_t count, queued_count;
+		size_t sample_count;
+	} cases[] = {{40, 1, 0}, {41, 2, 0}, {40, 3, 3}, {2, 1, 1}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct builder *b = builder_new(1, 1);
+		const struct device_latencies *device;
+		struct model *model;
+
+		for (int64_t j = 0, now_ns = 0; j < cases[i].count; j++, now_ns += 1000000) {
+			bool is_queued = j < cases[i].queued_count;
+
+			builder_kernel(b, 0, "k", now_ns + 5000,
+				       now_ns + (is_queued ? 100000 : 6000),
+				       builder_launch(b, 0, now_ns, now_ns + 2000));
+			copy(b, COPY_OUT, now_ns + 3000, is_queued ? 105000 : 5000);
+		}
+		model = build(b);
+		device = &model->devices[0];
+		assert_int_equal(device->gap_sample_count[GAP_KERNEL_TO_COPY],
+				 cases[i].sample_count);
+		assert_int_equal(device->gap_ns[GAP_KERNEL_TO_COPY],
+				 cases[i].sample_count ? 8000 : 1280);
+		done(b, model);
+	}
+}
+
 /* What a launch that had to wait takes is no sample of launching. */
 static void test_waited_launch(void **state)
 {
@@ -393,6 +426,8 @@ int main(void)
 		SENTENCE("a copy is queued when its call has returned", test_queued_copies),
 		SENTENCE("a launch that had to wait says nothing about launching",
 			 test_waited_launch),
+		SENTENCE("one or two that were queued, of many that were not, say nothing",
+			 test_few_queued),
 		SENTENCE("kernels and copies of each direction start after times of their own",
 			 test_by_kind),
 		SENTENCE("a call that takes longer submits later", test_extension),

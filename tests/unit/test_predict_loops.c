@@ -237,7 +237,7 @@ static void test_spread(void **state)
 	struct predicted_run it = predicted_begin(predicted_loop(), 0.5, NULL);
 	struct what_if found;
 	/* gaps of 1050 and 1800: graph_to_start is in the place once */
-	int64_t high_ns = 10 * (30000 + 2 * 1050 + 1800) + 9000 + 32100 + 3000;
+	int64_t high_ns = 10 * (30000 + 2 * 1050 + 1800) + 9000 + 32100 + WAIT_NS;
 
 	(void)state;
 	assert_int_equal(what_if_alone(&found, TECHNIQUE_cuda_graph, &it.all, 0), 0);
@@ -258,7 +258,7 @@ static void test_fewer_waits(void **state)
 	assert_int_equal(what_if_alone(&found, TECHNIQUE_remove_syncs, &it.all, 0), 0);
 	assert_int_equal(found.effect.changed_count, RUNS - 2);
 	assert_int_equal(found.prediction.place_after_ns,
-			 10 * (KERNELS_NS + 800) + 4250 + KERNELS_NS + 3000);
+			 10 * (KERNELS_NS + 800) + 4250 + KERNELS_NS + WAIT_NS);
 	predicted_expect_ratio(found.prediction.program.speedup, WALL_BEFORE_NS,
 			       BEFORE_NS + 10 * (KERNELS_NS + 800) + KERNELS_NS); /* no setup */
 	predicted_end(&it);
@@ -268,7 +268,7 @@ static void test_repeated(void **state)
 {
 	struct builder *b = builder_new(1, 1);
 	struct predicted_run it;
-	double wall_ns = RUNS * BEFORE_NS + 9 * 9250 + WALL_BEFORE_NS;
+	double wall_ns = RUNS * BEFORE_NS + 9 * (6250 + WAIT_NS) + WALL_BEFORE_NS;
 	struct what_if twice;
 
 	(void)state;
@@ -279,7 +279,7 @@ static void test_repeated(void **state)
 	assert_int_equal(twice.effect.loop_count, 1);
 	assert_int_equal(twice.effect.iteration_count, RUNS - 1 + RUNS); /* then it is warm */
 	assert_int_equal(twice.prediction.place_before_ns, 2 * PLACE_BEFORE_NS + BEFORE_NS);
-	/* what is between takes 9250 each; both loops get shorter, and one graph is made */
+	/* what is between takes 6250 and a wait each; both loops get shorter, and one graph is made */
 	predicted_expect_ratio(twice.prediction.program.speedup, wall_ns,
 			       wall_ns - 2 * (PLACE_BEFORE_NS - PLACE_AFTER_NS) -
 				       (BEFORE_NS - AFTER_NS) + SETUP_NS);

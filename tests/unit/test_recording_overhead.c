@@ -49,6 +49,37 @@ static void test_captured(void **state)
 	}
 }
 
+/* Of 2 us until a wait returned, and of so little that a quarter of it stays. */
+static void test_waited(void **state)
+{
+	struct costs costs = random_costs;
+	struct builder *b = builder_new(1, 1);
+	struct model *model = NULL;
+	struct err err = {""};
+	uint32_t call = builder_launch(b, 0, 0, 2000);
+
+	(void)state;
+	costs.trace_wait_ns = 300;
+	costs.trace_copy_wait_ns = 1600;
+	builder_kernel(b, 0, "k", 5000, 6000, call);
+	for (unsigned int kind = COPY_TO_DEVICE; kind <= COPY_TO_HOST; kind++) {
+		int64_t now_ns = kind * 10000;
+
+		call = builder_call(b, 0, "cudaMemcpyAsync", CALL_COPY, now_ns, now_ns + 2000);
+		builder_copy(b, 0, (struct profile_copy){.kind = kind, .bytes = 4}, now_ns + 5000,
+			     now_ns + 6000, call);
+	}
+	assert_int_equal(model_build(&model, builder_finish(b), &err), 0);
+	assert_int_equal(overhead_wait_ns(model, &costs, 0, 2000), 300);
+	assert_int_equal(overhead_wait_ns(model, &costs, 1, 2000), 300);
+	assert_int_equal(overhead_wait_ns(model, &costs, 2, 2000), 1500);
+	assert_int_equal(overhead_wait_ns(model, &costs, 2, 4000), 1600);
+	assert_int_equal(overhead_wait_ns(model, NULL, 2, 4000), 0);
+	assert_int_equal(overhead_wait_ns(model, &costs, 2, -10), 0);
+	model_free(model);
+	free(b);
+}
+
 static void test_submitted(void **state)
 {
 	struct builder *b = builder_new(1, 1);
@@ -101,6 +132,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		{"a call that submits nothing is slowed by its own record alone, also where it is captured",
 		 test_captured, NULL, NULL, NULL},
+		{"a wait returns later, most of all that for a copy to the host", test_waited, NULL, NULL,
+		 NULL},
 		{"a call that submits work is slowed more", test_submitted, NULL, NULL, NULL},
 		{"an update of a graph is slowed by what it takes longer than the ceilings of as many nodes, "
 		 "at most three times that",

@@ -88,6 +88,28 @@ static void test_added(void **state)
 	}
 }
 
+/* What is usual is the mean of 20 but for the longest and the shortest: of eight it is that of all. */
+static void test_added_now_and_then(void **state)
+{
+	struct made made;
+
+	(void)state;
+	make(&made, 21, 4000, 2000);
+	for (size_t i = 4; i < 22; i++) /* the fourth took 900 less, and the tenth the rest of the time */
+		made.untraced[i].start_ns += 900;
+	for (size_t i = 10; i < 22; i++)
+		made.untraced[i].start_ns -= 100000;
+	for (size_t i = 15; i < 22; i++)
+		made.untraced[i].start_ns -= 190;
+	assert_int_equal(added_ns(&made, CALL_LAUNCH), 1000 + 190 / 19);
+	clear(&made);
+	make(&made, 8, 4000, 2000);
+	for (size_t i = 4; i < 9; i++)
+		made.untraced[i].start_ns -= 800;
+	assert_int_equal(added_ns(&made, CALL_LAUNCH), 1100);
+	clear(&made);
+}
+
 /* From launch to launch what else the host does tells nothing of the launch. */
 static void test_not_followed(void **state)
 {
@@ -164,6 +186,8 @@ int main(void)
 		{"what recording adds to a launch is the time to the next call that it did not take "
 		 "without",
 		 test_added, NULL, NULL, NULL},
+		{"what it added to launches now and then counts as well, but for outliers",
+		 test_added_now_and_then, NULL, NULL, NULL},
 		{"calls between which the host did something else tell nothing", test_not_followed,
 		 NULL, NULL, NULL},
 		{"a place took as long as from its first launch to the end of its last wait",
