@@ -1,5 +1,7 @@
 #include "replay/calls.h"
 
+#include <math.h>
+
 const struct profile_op *call_op(const struct model *model, size_t call, unsigned int kind)
 {
 	const struct submissions *submissions = &model->submissions;
@@ -77,7 +79,7 @@ unsigned int call_fill(const struct profile *profile, const struct profile_op *o
 		return 100;
 	grid = profile->signatures[op->detail].grid;
 	blocks = (double)grid[0] * grid[1] * grid[2];
-	return blocks < sm_count ? (unsigned int)(100 * blocks / sm_count) + 1 : 100;
+	return blocks < sm_count ? (unsigned int)fmax(round(100 * blocks / sm_count), 1) : 100;
 }
 
 int64_t call_pause_ns(const struct model *model, size_t call)

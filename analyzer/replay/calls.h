@@ -27,7 +27,7 @@ bool call_is_capturable_copy(const struct model *model, size_t call);
 /* The host's own time before a call, which is not the first of its thread; without what reading counters took. */
 int64_t call_pause_ns(const struct model *model, size_t call);
 
-/* Percent of the GPU's SMs that get a block of a kernel; 100 for all else. */
+/* Percent of the GPU's SMs that get a block of a kernel, rounded; 100 for all else. */
 unsigned int call_fill(const struct profile *profile, const struct profile_op *op);
 
 #endif

@@ -460,11 +460,11 @@ static void test_small_branches(void **state)
 {
 	static const uint8_t calls[] = {CALL_AS_GRAPH, CALL_IN_GRAPH, CALL_IN_GRAPH};
 	static const int64_t lengths_ns[] = {10000, 10000, 10000};
-	struct replayed it = branches(3, lengths_ns, 3);
+	struct replayed it = branches(2, lengths_ns, 3);
 	struct change change = same_every_time(&it, calls, 3);
 
 	(void)state;
-	replayed_run(&it, &change, &random_costs); /* of 34% each two fit */
+	replayed_run(&it, &change, &random_costs); /* of 50% each two fit */
 	assert_int_equal(it.replay.op_start_ns[0], 6000);
 	assert_int_equal(it.replay.op_start_ns[1], 6000);
 	assert_int_equal(it.replay.op_start_ns[2], 16000);

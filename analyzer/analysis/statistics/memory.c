@@ -291,7 +291,8 @@ static size_t part_of(const struct memory *memory, int64_t time_ns)
 	double share = (double)(time_ns - memory->first_ns) /
 		       ((double)(memory->last_ns - memory->first_ns) + 1);
 
-	return (size_t)(share * MEMORY_PARTS);
+	/* of more than 2^53 ns the 1 is lost */
+	return share < 1 ? (size_t)(share * MEMORY_PARTS) : MEMORY_PARTS - 1;
 }
 
 /* The parts after *part up to this one begin with what is live; then *part is this one. */
