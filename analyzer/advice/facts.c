@@ -244,12 +244,19 @@ struct what_ifs_wanted {
 	const char *range;
 };
 
-static int open_what_ifs(void *context)
+static int begin_what_ifs(void *context)
 {
 	const struct what_ifs_wanted *wanted = context;
 	struct facts *facts = wanted->facts;
 
-	return what_ifs_open_report(&facts->what_ifs, facts->report, wanted->range);
+	return what_ifs_begin(&facts->what_ifs, facts->report, wanted->range);
+}
+
+static int predict(void *context)
+{
+	struct facts *facts = context;
+
+	return what_ifs_predict(&facts->what_ifs);
 }
 
 /* ---- what repeats ---- */
@@ -361,6 +368,16 @@ static int find_kernel_launches(struct facts *facts)
 	return 0;
 }
 
+/* All but what is predicted. */
+static int find_facts(struct facts *facts)
+{
+	int rc = find_kernel_loops(facts);
+
+	if (rc == 0)
+		rc = find_kernel_launches(facts);
+	return rc == 0 ? find_all(facts) : rc;
+}
+
 int facts_collect(struct facts *facts, const struct report *report, const char *range,
 		  const struct rule *const rules[RULE_COUNT])
 {
@@ -374,20 +391,17 @@ int facts_collect(struct facts *facts, const struct report *report, const char *
 	rc = open_findings(facts);
 	if (rc < 0)
 		return rc;
-	worker_start(&what_ifs, open_what_ifs, &wanted);
+	worker_start(&what_ifs, begin_what_ifs, &wanted);
 	rc = collect_devices(facts);
+	what_ifs_rc = worker_join(&what_ifs);
+	if (rc < 0 || what_ifs_rc < 0)
+		return rc < 0 ? rc : what_ifs_rc;
+	worker_start(&what_ifs, predict, facts);
+	rc = find_facts(facts);
 	what_ifs_rc = worker_join(&what_ifs);
 	if (rc == 0)
 		rc = what_ifs_rc;
-	if (rc == 0)
-		rc = what_ifs_add_report(&facts->what_ifs, report);
-	if (rc == 0)
-		rc = find_kernel_loops(facts);
-	if (rc == 0)
-		rc = find_kernel_launches(facts);
-	if (rc == 0)
-		rc = find_all(facts);
-	return rc;
+	return rc == 0 ? what_ifs_add_report(&facts->what_ifs, report) : rc;
 }
 
 /* What all of PyTorch's own kernels have in their names, and those of its compiler. */

@@ -110,28 +110,37 @@ static int find_alike(struct what_ifs *all)
 	return order && scratch && all->alike ? 0 : -ENOMEM;
 }
 
+static int find_loops(struct what_ifs *all)
+{
+	if (all->has_loops || !all->run.model)
+		return 0;
+	all->has_loops = true;
+	return loops_find(&all->loops, all->run.model->profile, &all->run.model->submissions);
+}
+
 /* Loops are found while the predictor is made ready: both need no more than the model. */
-static int find_loops(void *context)
+static int find_alike_loops(void *context)
 {
 	struct what_ifs *all = context;
-	int rc = all->is_given ? 0
-			       : loops_find(&all->loops, all->run.model->profile,
-					    &all->run.model->submissions);
+	int rc = find_loops(all);
 
 	return rc < 0 ? rc : find_alike(all);
 }
 
-static int read_model(struct what_ifs *all, const struct ceilings *ceilings)
+int what_ifs_predict(struct what_ifs *all)
 {
-	const struct profile *profile = all->run.model->profile;
-	size_t device = what_if_main_device(profile);
-	const struct asked asked = {device, apply_steady_of(all, device), &all->loops};
-	bool is_asked = all->run.report && profile->device_count;
 	struct worker loops;
+	struct asked asked = {.loops = &all->loops};
+	bool is_asked = all->run.report && all->run.report->profile->device_count;
 	int rc, loops_rc;
 
-	worker_start(&loops, find_loops, all);
-	rc = predictor_open(&all->predictor, all->run.model, ceilings, is_asked ? &asked : NULL);
+	if (!all->run.model)
+		return 0;
+	asked.device = what_if_main_device(all->run.model->profile);
+	asked.steady = apply_steady_of(all, asked.device);
+	worker_start(&loops, find_alike_loops, all);
+	rc = predictor_open(&all->predictor, all->run.model, all->run.ceilings,
+			    is_asked ? &asked : NULL);
 	loops_rc = worker_join(&loops);
 	all->run.costs = all->predictor.is_usable ? &all->predictor.costs[COSTS_MIDDLE] : NULL;
 	return rc < 0 ? rc : loops_rc;
@@ -147,7 +156,7 @@ static int find_libraries(struct recorded_run *run, const struct profile *profil
 	return 0;
 }
 
-static int open_profile(struct what_ifs *all, const struct profile *profile, const char *range)
+static int begin(struct what_ifs *all, const struct profile *profile, const char *range)
 {
 	struct err err = {""};
 	int rc = find_libraries(&all->run, profile);
@@ -160,28 +169,37 @@ static int open_profile(struct what_ifs *all, const struct profile *profile, con
 		return 0;
 	}
 	rc = model_build(&all->run.model, profile, &err);
-	if (rc == 0)
-		rc = read_model(all, all->run.ceilings);
-	if (rc == 0 && range)
-		rc = find_part(all, range);
-	return rc;
+	return rc == 0 && range ? find_part(all, range) : rc;
 }
 
 int what_ifs_open(struct what_ifs *all, const struct profile *profile,
 		  const struct ceilings *ceilings, const char *range)
 {
+	int rc;
+
 	*all = (struct what_ifs){.run.ceilings = ceilings};
-	return open_profile(all, profile, range);
+	rc = begin(all, profile, range);
+	return rc == 0 ? what_ifs_predict(all) : rc;
+}
+
+int what_ifs_begin(struct what_ifs *all, const struct report *report, const char *range)
+{
+	int rc;
+
+	*all = (struct what_ifs){.run.ceilings = report->ceilings, .run.report = report};
+	if (report->steady_state) {
+		all->loops = report->steady_state->loops;
+		all->is_given = all->has_loops = true;
+	}
+	rc = begin(all, report->profile, range);
+	return rc == 0 ? find_loops(all) : rc;
 }
 
 int what_ifs_open_report(struct what_ifs *all, const struct report *report, const char *range)
 {
-	*all = (struct what_ifs){.run.ceilings = report->ceilings, .run.report = report};
-	if (report->steady_state) {
-		all->loops = report->steady_state->loops;
-		all->is_given = true;
-	}
-	return open_profile(all, report->profile, range);
+	int rc = what_ifs_begin(all, report, range);
+
+	return rc == 0 ? what_ifs_predict(all) : rc;
 }
 
 int what_ifs_add_report(struct what_ifs *all, const struct report *report)

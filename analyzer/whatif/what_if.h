@@ -17,7 +17,7 @@ struct places {
 struct what_ifs {
 	struct recorded_run run;
 	struct loops loops; /* owned, or where is_given its maker's */
-	bool is_given;
+	bool is_given, has_loops;
 	uint32_t *alike; /* owned; by loop: the first one that is the same loop */
 	struct predictor predictor;
 	const char *range; /* borrowed; its name, or NULL */
@@ -42,6 +42,11 @@ int what_ifs_open(struct what_ifs *all, const struct profile *profile,
 
 /* The same for a report, which has found the loops and outlives it. */
 int what_ifs_open_report(struct what_ifs *all, const struct report *report, const char *range);
+
+/* In two steps: the model, loops and places; and the predictor, while which is made ready these may be read.  Both return
+ * 0 or -ENOMEM. */
+int what_ifs_begin(struct what_ifs *all, const struct report *report, const char *range);
+int what_ifs_predict(struct what_ifs *all);
 
 /* What counters and samples tell, for techniques that go by them; the predictor need not be usable.  Returns 0 or
  * -ENOMEM. */

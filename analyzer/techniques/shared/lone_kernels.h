@@ -8,9 +8,8 @@
 
 /* Going through the kernels of a device. */
 struct lone_kernels {
-	const struct profile *profile;
-	size_t next, end;    /* ops[] */
-	int64_t last_end_ns; /* of any kernel or graph before */
+	const struct profile_op *next, *end; /* next: the next one that has blocks, or end */
+	int64_t last_end_ns;		     /* of any kernel or graph before */
 };
 
 struct lone_kernels lone_kernels_of(const struct profile *profile, size_t device);
