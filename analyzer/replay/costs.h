@@ -39,12 +39,12 @@ struct costs {
 	int64_t trace_call_ns;	       /* and to one that submits nothing: for its record */
 	int64_t trace_graph_launch_ns; /* and to one that launches a graph */
 	int64_t trace_graph_start_ns;  /* and until that graph's first node starts */
-	int64_t trace_wait_ns;	       /* and between the end of an operation and the return of the wait for it */
-	int64_t trace_copy_wait_ns;    /* likewise of a copy to the host */
-	int64_t trace_node_ns;	       /* and to a node of a graph after another one, on the GPU */
-	int64_t trace_kernel_ns;       /* likewise to a kernel of a stream */
-	int64_t trace_graph_ns;	       /* and to a graph */
-	int64_t trace_whole_graph_ns;  /* that is recorded as a whole */
+	int64_t trace_wait_ns; /* and between the end of an operation and the return of the wait for it */
+	int64_t trace_copy_wait_ns;   /* likewise of a copy to the host */
+	int64_t trace_node_ns;	      /* and to a node of a graph after another one, on the GPU */
+	int64_t trace_kernel_ns;      /* likewise to a kernel of a stream */
+	int64_t trace_graph_ns;	      /* and to a graph */
+	int64_t trace_whole_graph_ns; /* that is recorded as a whole */
 	const struct ceilings *ceilings; /* borrowed, for costs_graph_ns; NULL: without */
 };
 

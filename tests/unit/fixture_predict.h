@@ -12,10 +12,11 @@
 #define RUNS 12	       /* iterations of the loop */
 #define SETUP_NS 10000 /* of a graph of any size */
 
-#define KERNELS_NS (30000 + 2 * 800)  /* from the first one's start on */
-#define WAIT_NS (3000 - 270)	      /* the last one's end to the end of the wait, without what recording added */
+#define KERNELS_NS (30000 + 2 * 800) /* from the first one's start on */
+#define WAIT_NS \
+	(3000 - 270) /* the last one's end to the end of the wait, without what recording added */
 #define BEFORE_NS (KERNELS_NS + 5250 + WAIT_NS) /* an iteration, likewise */
-#define AFTER_NS 32600		      /* one as a graph behind another */
+#define AFTER_NS 32600				/* one as a graph behind another */
 #define PLACE_BEFORE_NS (11 * BEFORE_NS - 1000)
 #define PLACE_AFTER_NS (10 * AFTER_NS + 37400 + WAIT_NS)
 /* Kernels take that long whatever happens between them, but for what a replay may be off (whatif/bounds.h). */

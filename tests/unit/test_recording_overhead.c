@@ -132,8 +132,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		{"a call that submits nothing is slowed by its own record alone, also where it is captured",
 		 test_captured, NULL, NULL, NULL},
-		{"a wait returns later, most of all that for a copy to the host", test_waited, NULL, NULL,
-		 NULL},
+		{"a wait returns later, most of all that for a copy to the host", test_waited, NULL,
+		 NULL, NULL},
 		{"a call that submits work is slowed more", test_submitted, NULL, NULL, NULL},
 		{"an update of a graph is slowed by what it takes longer than the ceilings of as many nodes, "
 		 "at most three times that",

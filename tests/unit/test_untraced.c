@@ -95,7 +95,8 @@ static void test_added_now_and_then(void **state)
 
 	(void)state;
 	make(&made, 21, 4000, 2000);
-	for (size_t i = 4; i < 22; i++) /* the fourth took 900 less, and the tenth the rest of the time */
+	for (size_t i = 4; i < 22;
+	     i++) /* the fourth took 900 less, and the tenth the rest of the time */
 		made.untraced[i].start_ns += 900;
 	for (size_t i = 10; i < 22; i++)
 		made.untraced[i].start_ns -= 100000;
