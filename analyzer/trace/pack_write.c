@@ -1,10 +1,11 @@
+#define _GNU_SOURCE
 #include "trace/pack.h"
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -217,53 +218,58 @@ static int add_file(struct packer *packer, const char *path, const char *name)
 	return rc;
 }
 
-/* A name begins behind the recording's folder, or with that of the process folder that was named by itself. */
-static int add_entry(struct packer *packer, const FTSENT *entry, const char *root)
+static int compare_entries(const struct dirent **left, const struct dirent **right)
 {
-	const char *path = entry->fts_path;
+	return strcmp((*left)->d_name, (*right)->d_name);
+}
 
-	switch (entry->fts_info) {
-	case FTS_D:
-	case FTS_DP:
-		return 0;
-	case FTS_F:
-		return is_left_out(&packer->recording, path)
-			       ? 0
-			       : add_file(packer, path, path + strlen(root) + 1);
-	case FTS_DNR:
-	case FTS_ERR:
-	case FTS_NS:
-		return err_set(packer->err, -entry->fts_errno, "%s: %s", path,
-			       strerror(entry->fts_errno));
-	default:
+static int is_entry(const struct dirent *entry)
+{
+	return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+}
+
+static int add_folder(struct packer *packer, const char *path, const char *root);
+
+/* A name begins behind the recording's folder, or with that of the process folder that was named by itself. */
+static int add_entry(struct packer *packer, const char *path, const char *root)
+{
+	struct stat status;
+
+	if (lstat(path, &status) < 0)
+		return err_set(packer->err, -errno, "%s: %s", path, strerror(errno));
+	if (S_ISDIR(status.st_mode))
+		return add_folder(packer, path, root);
+	if (!S_ISREG(status.st_mode))
 		return err_set(packer->err, -EINVAL,
 			       "%s: neither a file nor a folder; only those can be packed: remove "
 			       "it, or replace it by a copy",
 			       path);
+	return is_left_out(&packer->recording, path)
+		       ? 0
+		       : add_file(packer, path, path + strlen(root) + 1);
+}
+
+/* path: of what is packed; root: of the folder where names begin. */
+static int add_folder(struct packer *packer, const char *path, const char *root)
+{
+	struct dirent **entries = NULL;
+	int count = scandir(path, &entries, is_entry, compare_entries), rc = 0;
+
+	if (count < 0)
+		return err_set(packer->err, -errno, "%s: %s", path, strerror(errno));
+	for (int i = 0; i < count; i++) {
+		char *entry = NULL;
+
+		if (rc == 0 && asprintf(&entry, "%s/%s", path, entries[i]->d_name) < 0) {
+			entry = NULL;
+			rc = err_set(packer->err, -ENOMEM, "%s: out of memory", packer->target);
+		} else if (rc == 0) {
+			rc = add_entry(packer, entry, root);
+		}
+		free(entry);
+		free(entries[i]);
 	}
-}
-
-static int compare_entries(const FTSENT **left, const FTSENT **right)
-{
-	return strcmp((*left)->fts_name, (*right)->fts_name);
-}
-
-/* real: of what is packed; root: of the folder where names begin. */
-static int add_files(struct packer *packer, char *real, const char *root)
-{
-	char *const paths[] = {real, NULL};
-	FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, compare_entries);
-	const FTSENT *entry;
-	int rc = 0;
-
-	if (!tree)
-		return err_set(packer->err, -errno, "%s: %s", real, strerror(errno));
-	errno = 0;
-	while (rc == 0 && (entry = fts_read(tree)))
-		rc = add_entry(packer, entry, root);
-	if (rc == 0 && errno)
-		rc = err_set(packer->err, -errno, "%s: %s", real, strerror(errno));
-	fts_close(tree);
+	free(entries);
 	return rc;
 }
 
@@ -277,7 +283,7 @@ static int add_recording(struct packer *packer, const char *folder)
 	else {
 		if (packer->recording.is_process)
 			*strrchr(root, '/') = '\0';
-		rc = add_files(packer, real, root);
+		rc = add_folder(packer, real, root);
 	}
 	free(root);
 	free(real);

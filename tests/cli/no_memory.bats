@@ -7,3 +7,21 @@ load common
 	run "$root/tests/faults/no_memory.sh" 2
 	[ "$status" -eq 0 ] || { grep -v " failed$" <<<"$output"; false; }
 }
+
+@test "pack that finds no memory to list a folder says so, and packs no other order" {
+	[[ $BUILD != */sanitized ]] || skip "the sanitizer's allocator cannot be replaced"
+	cd "$BATS_TEST_TMPDIR"
+	"$ROOFLINECTL" unpack -o folder "$root/tests/recordings/graph_chain.naive.roofline"
+	"$ROOFLINECTL" pack -o whole.roofline folder
+	for at in {1..60}; do
+		run env LD_PRELOAD="$BUILD/tests/tools/libfail_malloc.so" FAIL_AT="$at" "$ROOFLINECTL" pack -o made.roofline folder
+		if [ "$status" -eq 0 ]; then
+			cmp whole.roofline made.roofline
+			rm made.roofline
+		else
+			[ "$status" -eq 1 ]
+			[ "${#lines[@]}" -eq 1 ]
+			[ ! -e made.roofline ]
+		fi
+	done
+}
