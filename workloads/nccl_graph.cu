@@ -161,18 +161,12 @@ static void capture(problem &p)
 
 static void run_graph(problem &p, int iterations)
 {
-	run_all(p, iterations, "graph", [&](gpu &, replica &r) {
-		nvtx_range range("graph of a step");
-
-		CUDA_CHECK(cudaGraphLaunch(r.graph, r.compute));
-	});
+	run_all(p, iterations, "graph", [&](gpu &, replica &r) { training_launch(r); });
 }
 
 static void forget_graph(problem &p)
 {
-	for (const std::unique_ptr<gpu> &one : p.team.gpus)
-		gpus_with(*one,
-			  [&] { CUDA_CHECK(cudaGraphExecDestroy(p.replicas[one->index].graph)); });
+	training_forget(p.team, p.replicas);
 }
 
 /* ---- the problem ---- */

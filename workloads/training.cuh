@@ -172,6 +172,20 @@ template <class function> void training_capture(replica &r, function step)
 	CUDA_CHECK(cudaGraphDestroy(graph));
 }
 
+static inline void training_launch(const replica &r)
+{
+	nvtx_range range("graph of a step");
+
+	CUDA_CHECK(cudaGraphLaunch(r.graph, r.compute));
+}
+
+static inline void training_forget(const gpu_team &team, const std::vector<replica> &replicas)
+{
+	for (const std::unique_ptr<gpu> &one : team.gpus)
+		gpus_with(*one,
+			  [&] { CUDA_CHECK(cudaGraphExecDestroy(replicas[one->index].graph)); });
+}
+
 /* ---- the wrong order ---- */
 
 static inline void training_announce_wrong_order(const char *name)
