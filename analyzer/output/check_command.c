@@ -37,16 +37,18 @@ static const char *tried_by(const struct recommendation *item)
 	return NULL;
 }
 
-char *try_command(const struct report *report, const struct recommendation *item)
+bool can_be_tried(const struct report *report, const struct recommendation *item)
 {
 	const struct profile *profile = report->profile;
-	const char *strategy = tried_by(item);
-	char *words, *command = NULL;
 
-	if (!strategy || profile->process_count != 1 || !*profile->processes[0].command)
-		return NULL;
-	words = shell_words(profile->processes[0].command);
-	if (words && asprintf(&command, "rooflinectl try --%s -- %s", strategy, words) < 0)
+	return tried_by(item) && profile->process_count == 1 && *profile->processes[0].command;
+}
+
+char *try_command(const struct report *report, const struct recommendation *item)
+{
+	char *words = shell_words(report->profile->processes[0].command), *command = NULL;
+
+	if (words && asprintf(&command, "rooflinectl try --%s -- %s", tried_by(item), words) < 0)
 		command = NULL;
 	free(words);
 	return command;

@@ -13,8 +13,11 @@
 char *check_command(const struct report *report, const struct recommendation *item,
 		    const char *range);
 
-/* "rooflinectl try --graph -- PROGRAM ARGUMENT", with what was recorded; NULL where nothing does it to an unchanged program,
- * where it is not known what was run, and when memory runs out.  The caller frees. */
+/* Whether something does it to an unchanged program, and it is known what was run. */
+bool can_be_tried(const struct report *report, const struct recommendation *item);
+
+/* "rooflinectl try --graph -- PROGRAM ARGUMENT", with what was recorded; it must be possible.  NULL when memory runs out.
+ * The caller frees. */
 char *try_command(const struct report *report, const struct recommendation *item);
 
 /* "rooflinectl plot whatif --graph --range run DIR", likewise. */

@@ -31,9 +31,8 @@ static struct value get_verify(struct row *row, const void *from)
 
 static struct value get_try(struct row *row, const void *from)
 {
-	char *command = try_command(row->report, from);
-
-	return command ? value_owned_text(command) : value_none();
+	return can_be_tried(row->report, from) ? value_owned_text(try_command(row->report, from))
+					       : value_none();
 }
 
 static const struct column predicted_columns[] = {
@@ -104,10 +103,12 @@ static void put_check_command(struct page *page, const struct recommendation *it
 
 static void put_try_command(struct page *page, const struct recommendation *item)
 {
-	char *command = try_command(page->report, item);
+	char *command;
 
-	if (command)
-		page_line(page, "      try it: ", command);
+	if (!can_be_tried(page->report, item))
+		return;
+	command = try_command(page->report, item);
+	page_line(page, "      try it: ", command);
 	free(command);
 }
 
