@@ -76,7 +76,7 @@ is_recorded() {
 	[[ $1 != nvshmem_* ]] || equal "$(seq 0 $((gpus - 1)) | xargs)" "$ranks"
 }
 
-gpus=$(nvidia-smi -L 2>/dev/null | wc -l)
+gpus=$(gpu_count)
 why=$("$folder/nvshmem_signal" --repeats 1 --iterations 1 2>&1 | sed -n 's/^nvshmem_signal: skipped: //p')
 if [ -n "$why" ]; then
 	skip "GPUs signal each other" "$why"
