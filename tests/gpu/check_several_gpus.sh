@@ -26,7 +26,7 @@ was_right() {
 
 # is_right NAME
 is_right() {
-	run_limited 30 "$folder/$1"
+	run_limited 40 "$folder/$1" --repeats 2
 	echo $? >"$scratch/last.code"
 	mv "$scratch/out" "$scratch/last.out"
 	mv "$scratch/err" "$scratch/last.err"
