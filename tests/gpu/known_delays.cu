@@ -18,8 +18,8 @@
 #include "stamps.cuh"
 #include "trial.cuh"
 
-static long steps = 120, compute_us = 400, late_us = 1000, overlap_us = 120, is_late = 1;
-static long bytes = 64 << 20, copy_bytes = 48 << 20;
+static long steps = 120, compute_us = 400, late_us = 1000, overlap_us = 200, is_late = 1;
+static long bytes = 128 << 20, copy_bytes = 48 << 20;
 static long hanging = -1, swapping = -1; /* ranks */
 static const int nccl_max = 2;		 /* an operation */
 static const int pings = 200;
@@ -335,6 +335,7 @@ static void prepare(gpu &one, struct rank_state &r)
 static void run(gpu &one, nccl_group &group, struct rank_state &r)
 {
 	prepare(one, r);
+	gpus_meet(one); /* memory is had before any kernel waits for another GPU */
 	warm_up(one, group, r);
 	r.clocks[0] = compare_clocks(one, r);
 	add_up(one, group, r, nccl_sum); /* all are here */
