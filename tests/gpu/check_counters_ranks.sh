@@ -28,11 +28,17 @@ programs_tried=(
 	"$folder/nvshmem_step on_stream --repeats 1 --iterations 20 --limit-s 20"
 	"$folder/nvshmem_step naive --repeats 1 --iterations 20 --limit-s 20"
 )
+# Whose own kernels wait for other GPUs: once each.
+programs_waiting=(
+	"$folder/nvshmem_signal persistent --repeats 1 --iterations 20 --limit-s 10"
+	"$folder/nvshmem_step device_barrier --repeats 1 --iterations 20 --limit-s 10"
+	"$folder/two_stage persistent --repeats 1 --iterations 10 --limit-s 10"
+)
 
-# run_counted NUMBER GPUS: the program of that number, on these GPUs; how it ended in $scratch/NUMBER.code
+# run_counted NAME GPUS COMMAND: on these GPUs; how it ended in $scratch/NAME.code
 run_counted() {
 	local run=$scratch/$1 command
-	read -ra command <<<"${programs_tried[$(($1 % ${#programs_tried[@]}))]}"
+	read -ra command <<<"$3"
 	CUDA_VISIBLE_DEVICES=$2 timeout -k 5 $limit_s "$tool" record -o "$run" --counters --counters-share=100 -- \
 		"${command[@]}" >"$run.out" 2>"$run.err" </dev/null
 	echo "$? ${command[0]##*/} ${command[1]}" >"$run.code"
@@ -43,15 +49,16 @@ work_through() {
 	local number
 	for ((number = $1; number < runs; number += $2)); do
 		[ $SECONDS -lt "$seconds_most" ] || return 0
-		run_counted "$number" "$3"
+		run_counted "$number" "$3" "${programs_tried[number % ${#programs_tried[@]}]}"
 	done
 }
 
-# all_ended_well: what did not is shown
+# all_ended_well PREFIX: of the names of runs, and did something; what did not is shown
 all_ended_well() {
 	local code failed=0
-	for code in "$scratch"/*.code; do
-		grep -q '^0 ' "$code" && continue
+	# shellcheck disable=SC2231 # a pattern
+	for code in "$scratch"/$1*.code; do
+		grep -q '^0 ' "$code" && ! grep -q 'skipped: ' "${code%.code}.out" && continue
 		echo "# exit code $(cat "$code") (124: too long)"
 		shown "${code%.code}.err" "${code%.code}.out"
 		failed=1
@@ -84,7 +91,7 @@ counted() {
 }
 
 gpus=$(gpu_count)
-run_counted 0 0,1
+run_counted 0 0,1 "${programs_tried[0]}"
 if [ "$gpus" -lt 2 ] || grep -q 'skipped: ' "$scratch/0.out" "$scratch/0.err"; then
 	skip "counters and collectives" "$(sed -n 's/.*skipped: //p' "$scratch/0.out" "$scratch/0.err" | grep . || echo "needs two GPUs")"
 	finish
@@ -97,14 +104,15 @@ for ((pair = 0; pair < pairs; pair++)); do
 done
 wait
 echo "# $(cat "$scratch"/*.code | wc -l) of $runs runs on two GPUs each, in $SECONDS s"
-if [ "$gpus" -gt 2 ]; then
-	for ((program = 0; program < ${#programs_tried[@]}; program++)); do
-		run_counted $((1000 * ${#programs_tried[@]} + program)) "$(IFS=, && echo "${visible[*]}")"
-	done
-	echo "# and each program on $gpus GPUs, until $SECONDS s"
-fi
-sort "$scratch"/*.code | uniq -c | sed 's/^ */# /'
-check "every run ends well, and in time" all_ended_well
+all=$(IFS=, && echo "${visible[*]}")
+for program in "${!programs_tried[@]}"; do
+	[ "$gpus" -le 2 ] || run_counted "all.$program" "$all" "${programs_tried[program]}"
+done
+for program in "${!programs_waiting[@]}"; do run_counted "waiting.$program" "$all" "${programs_waiting[program]}"; done
+echo "# and programs once each on $gpus GPUs, until $SECONDS s"
+cat "$scratch"/*.code | sort | uniq -c | sed 's/^ */# /'
+check "every run ends well, and in time" all_ended_well "[0-9a]"
+check "so do those of programs whose own kernels wait for other GPUs" all_ended_well waiting
 check "none of the libraries' kernels is counted, and they ran" counted "library == 0 and launched > 0"
 check "programs' own kernels are counted beside them" counted "own > 0"
 finish
