@@ -301,7 +301,7 @@ static void print_truth(const std::vector<struct moment> &all, int count, long e
 				return all[(size_t)(rank * steps + step)];
 			}));
 	std::sort(skews.begin(), skews.end());
-	printf("{\"steps\": %ld, \"clock_error_ns\": %ld, \"median_skew_ns\": %ld, "
+	printf("{\"count\": %ld, \"clock_error_ns\": %ld, \"median_skew_ns\": %ld, "
 	       "\"most_skew_ns\": %ld, \"ranks\": [\n",
 	       steps, error_ns, skews[(skews.size() - 1) / 2], skews.back());
 	for (size_t i = 0; i < truth.size(); i++)

@@ -2,7 +2,7 @@
 """known_delays.py TRUTH REPORT FIGURE... - what known_delays printed against what the report has.
 
 A FIGURE is that of every rank (exposed, overlapped, wait, last, caused, kernels, host, copies) or of the
-job (skew, most_skew).
+job (count, skew, most_skew).
 Each pair of values is printed.  Ends with 1 where one is off by more than 5%, or a count by one.
 """
 import json
@@ -19,7 +19,8 @@ OF_RANK = {
     "host": ("caused_by", "host_ns"),
     "copies": ("caused_by", "copies_ns"),
 }
-OF_JOB = {"skew": "median_skew_ns", "most_skew": "most_skew_ns"}
+OF_JOB = {"count": "count", "skew": "median_skew_ns", "most_skew": "most_skew_ns"}
+COUNTS = ("last", "count")
 
 
 def read(path):
@@ -48,13 +49,13 @@ def pairs(truth, report, figure):
 
 
 def is_near(name, built, found):
-    if name.startswith("last"):
+    if name.startswith(COUNTS):
         return built == found
     return abs(found - built) <= TOLERANCE * built
 
 
 def shown(name, value):
-    return str(value) if name.startswith("last") else f"{value / 1e6:.3f} ms"
+    return str(value) if name.startswith(COUNTS) else f"{value / 1e6:.3f} ms"
 
 
 def main():
