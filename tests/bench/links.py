@@ -6,7 +6,9 @@
 Needs no GPU.  `predicted` is what `whatif` says of the recording before the change, in the NVTX range
 `run`, of the change in the third column; `recorded` what `verify --range run` measures from the recordings
 of both, where both were made; `measured` the ratio of what iterations take where nothing was recorded, in
-docs/results/workloads-links.txt and workloads-shmem.txt.  A row without a prediction says why.
+the first of docs/results/workloads-links.txt, workloads-shmem.txt and workloads-links-2.txt that has the
+workload, on the GPU whose ceilings count.  A row without a prediction says why; one that was not recorded or
+measured is left out.
 """
 
 import json
@@ -18,7 +20,7 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOL = pathlib.Path(os.environ.get("BUILD", ROOT / "build")) / "bin" / "rooflinectl"
-CEILINGS = ROOT / "ceilings" / "NVIDIA_H200-580.159.04.json"
+RESULTS = ("workloads-links", "workloads-shmem", "workloads-links-2")
 
 # workload, before, after, the change as options of whatif
 PAIRS = [
@@ -28,30 +30,43 @@ PAIRS = [
     ("nccl_bucketed", "naive", "halves", ["--buckets", "2"]),
     ("nccl_bucketed", "naive", "buckets", ["--buckets", "8"]),
     ("nccl_bucketed", "naive", "layers", ["--buckets", "64"]),
+    ("nccl_graph", "naive", "asynchronous", ["--fewer-waits"]),
+    ("nccl_graph", "naive", "graph", ["--fewer-waits", "--graph"]),
+    ("nccl_graph", "asynchronous", "graph", ["--graph"]),
+    ("mpi_cuda", "naive", "pinned", ["--pinned"]),
+    ("mpi_cuda", "naive", "pipelined", ["--pinned", "--buckets", "8"]),
+    ("scaling", "naive", "overlapped", ["--buckets", "8"]),
     ("nvshmem_signal", "naive", "put_signal", ["--signals"]),
     ("nvshmem_signal", "naive", "persistent", ["--signals"]),
 ]
 
 
 def medians():
-    """Microseconds of an iteration by workload and variant."""
-    found, workload = {}, None
-    for name in ("workloads-links", "workloads-shmem"):
-        for line in (ROOT / "docs" / "results" / f"{name}.txt").read_text().splitlines():
+    """Microseconds of an iteration by workload and variant, and the ceilings of the GPU by workload."""
+    found, ceilings = {}, {}
+    for name in RESULTS:
+        path = ROOT / "docs" / "results" / f"{name}.txt"
+        text = path.read_text() if path.exists() else ""
+        gpu, driver = (re.search(rf"^{key} +(.*)", text, re.M) for key in ("gpu", "driver"))
+        workload = None
+        for line in text.splitlines():
             if title := re.match(r"(\w+) \(H\d", line):
-                workload = title[1]
-            if row := re.match(r"(\w+) +([\d.]+) +[\d.]+ \.\. ", line):
+                workload = title[1] if title[1] not in ceilings else None
+                if workload:
+                    ceilings[workload] = ROOT / "ceilings" / f"{gpu[1].replace(' ', '_')}-{driver[1]}.json"
+            if workload and (row := re.match(r"(\w+) +([\d.]+) +[\d.]+ \.\. ", line)):
                 found[workload, row[1]] = float(row[2])
-    return found
+    return found, ceilings
 
 
 def recording(workload, variant):
     return ROOT / "tests" / "recordings" / f"{workload}.{variant}.roofline"
 
 
-def run_tool(*arguments):
+def run_tool(ceilings, *arguments):
+    chosen = ["--ceilings", ceilings] if ceilings.exists() else []
     done = subprocess.run(
-        [TOOL, *arguments, "--format", "json", "--range", "run", "--ceilings", CEILINGS],
+        [TOOL, *arguments, "--format", "json", "--range", "run", *chosen],
         capture_output=True,
         check=False,
     )
@@ -60,26 +75,28 @@ def run_tool(*arguments):
     return json.loads(done.stdout)
 
 
-def recorded(workload, before, after):
+def recorded(ceilings, workload, before, after):
     paths = [recording(workload, variant) for variant in (before, after)]
     if not all(path.exists() for path in paths):
         return None
-    return run_tool("verify", "--force", *paths)["measured"]
+    return run_tool(ceilings, "verify", "--force", *paths)["measured"]
 
 
 def main():
-    measured_us = medians()
+    measured_us, ceilings = medians()
     errors, inside = [], []
     print(
         f"{'workload':14} {'before':7} {'after':11} {'change':24} {'predicted':>9} {'interval':>15} "
         f"{'recorded':>8} {'measured':>8} {'error':>7} inside"
     )
     for workload, before, after, change in PAIRS:
-        result = run_tool("whatif", *change, recording(workload, before))
+        if (workload, after) not in measured_us or not recording(workload, before).exists():
+            continue
+        result = run_tool(ceilings[workload], "whatif", *change, recording(workload, before))
         refusal = result["strategies"][0]["refusal"]
         place = None if refusal else result["place"]
         measured = measured_us[workload, before] / measured_us[workload, after]
-        both = recorded(workload, before, after)
+        both = recorded(ceilings[workload], workload, before, after)
         line = f"{workload:14} {before:7} {after:11} {' '.join(change):24} "
         tail = f"{f'{both:.2f}x' if both else '-':>8} {f'{measured:.2f}x':>8} "
         if not place:
