@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
-"""Training steps that are data parallel, by PyTorch's DistributedDataParallel over NCCL: a process for each GPU.
+"""Data parallel training steps, by PyTorch's DistributedDataParallel over NCCL: a process for each GPU.
 
     tests/gpu/ddp.py --gpus 2 --modes one,buckets,tiny
 
-Mode `one` adds up all gradients in one bucket, when the last is there; `buckets` in buckets of 25 MB, each beside the
-computation of the next; `tiny` in a bucket for each tensor, so many that launching them takes longer than computing.
-Prints what a step takes, the median of repeats in which the modes take turns, and how many buckets a mode has.
-The steps that are measured are in an NVTX range `run`.  All ranks must have the same weights in the end.
+Mode `one` adds up all gradients in one bucket, when the last is there; `buckets` in buckets of 25 MB, each
+beside the computation of the next; `tiny` in a bucket for each tensor, so many that launching them takes
+longer than computing.  Prints what a step takes, the median of repeats in which the modes take turns, and how
+many buckets a mode has.  The steps that are measured are in an NVTX range `run`.  All ranks must have the
+same weights in the end.
 
-Under torchrun it is one of the ranks; otherwise it starts them, with the variables that torchrun sets.  Without
-PyTorch or two GPUs it says so in one line and ends well.  After --limit-s all ranks end.
+Under torchrun it is one of the ranks; otherwise it starts them, with the variables that torchrun sets.
+Without PyTorch or two GPUs it says so in one line and ends well.  After --limit-s all ranks end.
 """
 
 import argparse
 import contextlib
+import importlib.util
 import os
 import pathlib
 import signal
@@ -102,8 +104,7 @@ def gpu_count():
 
 
 def has_torch():
-    return subprocess.run([sys.executable, "-c", "import importlib.util as u, sys;"
-                           "sys.exit(u.find_spec('torch') is None)"], check=False).returncode == 0
+    return importlib.util.find_spec("torch") is not None
 
 
 def start_all(options):
@@ -237,7 +238,7 @@ def run_rank(options):
 def main():
     options = parse_options()
     signal.alarm(options.limit_s + END_S)
-    # GPUs of a host that several share must not use multicast, and the rings are alike on any number of GPUs without it
+    # hosts that several share do without multicast, and without it any number of GPUs uses the same rings
     os.environ.setdefault("NCCL_NVLS_ENABLE", "0")
     sys.exit(run_rank(options) if is_rank() else start_all(options))
 
