@@ -54,7 +54,7 @@ def parse_options():
     parser.add_argument("--width", type=positive, default=3072)
     parser.add_argument("--batch", type=positive, default=1024, help="samples of each GPU")
     parser.add_argument("--kineto", type=pathlib.Path, metavar="FOLDER",
-                        help="writes a trace of PyTorch's profiler for each mode and rank, and measures nothing")
+                        help="a trace of PyTorch's profiler for each mode and rank; nothing is measured")
     parser.add_argument("--limit-s", type=positive, default=60)
     return parser.parse_args()
 
