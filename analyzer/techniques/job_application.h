@@ -19,6 +19,8 @@ struct job_application {
 	uint64_t number; /* of ARGUMENT_NUMBER */
 	/* As recorded; 0: there is none.  The kernels' is owned, by kernel. */
 	double *shortest_kernels_ns, shortest_copy_ns;
+	/* Owned; by stream: what the host takes for a kernel of communication at least; 0: it launches none. */
+	double *least_host_ns;
 	struct effect *effect;
 	int rc; /* 0 or -ENOMEM */
 };
@@ -30,8 +32,8 @@ static inline enum job_work job_application_work(const struct job_application *a
 	return (enum job_work)application->job.communication.works[op];
 }
 
-/* Fills in what is shortest; before anything changes.  Returns 0 or -ENOMEM. */
-int job_application_find_shortest(struct job_application *application);
+/* Fills in what takes the least time; before anything changes.  Returns 0 or -ENOMEM. */
+int job_application_find_least(struct job_application *application);
 
 /* Kernels that begin as usual, in place of the host's own launch of each; ns. */
 double job_application_gap_ns(const struct job_application *application, uint32_t device);
@@ -39,5 +41,8 @@ double job_application_gap_ns(const struct job_application *application, uint32_
 /* What each further part of a communication costs beside its bytes: what the shortest takes that was measured on this
  * machine or is recorded; ns. */
 double job_application_part_ns(const struct job_application *application, size_t op);
+
+/* What the host takes to launch one more like it; ns. */
+double job_application_host_ns(const struct job_application *application, size_t op);
 
 #endif

@@ -270,7 +270,7 @@ static int add_parts(struct overlapping *all, uint32_t op, const uint32_t *ends,
 	return rc < 0 ? rc : tasks_need(tasks, op, before, false, gap_ns);
 }
 
-/* The host launches each part, and records an event that it waits for. */
+/* The host launches each part, behind an event. */
 static void add_launches(struct job_application *application, uint32_t op)
 {
 	uint32_t call = application->job.model->profile->ops[op].call;
@@ -278,7 +278,7 @@ static void add_launches(struct job_application *application, uint32_t op)
 	if (call != PROFILE_NONE)
 		application->job.tasks.items[job_run_task_of_call(&application->job, call)]
 			.length_ns += (double)(application->number - 1) *
-				      (double)application->run->costs->launch_call_ns;
+				      job_application_host_ns(application, op);
 }
 
 static int overlap(struct overlapping *all, uint32_t op, size_t meeting_count)
