@@ -40,13 +40,13 @@ struct overlapping {
 
 /* ---- which computation ---- */
 
-static bool is_kernel(const struct overlapping *all, uint32_t op, uint32_t device)
+/* A kernel, or a memset or copy on the GPU, which libraries put between theirs. */
+static bool is_computation(const struct overlapping *all, uint32_t op, uint32_t device)
 {
 	const struct profile *profile = all->application->job.model->profile;
 
-	if (op == PROFILE_NONE || all->application->job.tasks.items[op].kind != TASK_COMPUTATION)
-		return false;
-	return profile->ops[op].kind == OP_KERNEL &&
+	return op != PROFILE_NONE &&
+	       all->application->job.tasks.items[op].kind == TASK_COMPUTATION &&
 	       profile_op_device(profile, &profile->ops[op]) == device;
 }
 
@@ -74,9 +74,9 @@ static uint32_t last_producer(const struct overlapping *all, uint32_t op)
 	uint32_t predecessor = model_predecessor(model, source),
 		 cross = model_cross_stream(model, source);
 
-	if (is_kernel(all, predecessor, device))
+	if (is_computation(all, predecessor, device))
 		return predecessor;
-	return is_kernel(all, cross, device) ? cross : PROFILE_NONE;
+	return is_computation(all, cross, device) ? cross : PROFILE_NONE;
 }
 
 static bool is_consumer(const struct overlapping *all, uint32_t op)
@@ -91,19 +91,28 @@ static bool is_consumer(const struct overlapping *all, uint32_t op)
 	return false;
 }
 
+static void add_producer(struct overlapping *all, uint32_t op)
+{
+	struct producers *producers = &all->producers;
+
+	if (all->application->job.model->profile->ops[op].kind != OP_KERNEL)
+		return;
+	producers->ops[producers->count++] = op;
+	producers->total_ns += all->application->job.tasks.items[op].length_ns;
+}
+
 /* From the last one back to what takes the results of the communication before. */
 static void find_run(struct overlapping *all, uint32_t last)
 {
 	const struct model *model = all->application->job.model;
 	uint32_t device = profile_op_device(model->profile, &model->profile->ops[last]);
-	struct producers *producers = &all->producers;
 
-	producers->count = 0;
-	producers->total_ns = 0;
-	for (uint32_t op = last; is_kernel(all, op, device) && producers->count < PRODUCERS_MOST;
+	all->producers.count = 0;
+	all->producers.total_ns = 0;
+	for (uint32_t op = last;
+	     is_computation(all, op, device) && all->producers.count < PRODUCERS_MOST;
 	     op = model_predecessor(model, op)) {
-		producers->ops[producers->count++] = op;
-		producers->total_ns += all->application->job.tasks.items[op].length_ns;
+		add_producer(all, op);
 		if (is_consumer(all, op))
 			return;
 	}
@@ -169,6 +178,14 @@ static bool can_split(const struct overlapping *all, uint32_t op, uint64_t count
 
 	return (double)grid[0] * grid[1] * grid[2] >=
 	       (double)count * profile->devices[profile_op_device(profile, item)].sm_count;
+}
+
+static bool are_divisible(const struct overlapping *all, uint64_t count)
+{
+	const struct producers *producers = &all->producers;
+
+	return producers->count > 1 ||
+	       (producers->count == 1 && can_split(all, producers->ops[0], count));
 }
 
 /* A kernel in so many: parts[] are all of them, of which the kernel itself is the last. */
@@ -371,7 +388,7 @@ static int change_each(struct overlapping *all)
 			continue;
 		find_run(all, last);
 		keep_last(all);
-		if (all->producers.count > 1 || can_split(all, last, application->number))
+		if (are_divisible(all, application->number))
 			rc = overlap(all, i, meeting_count);
 	}
 	tasks->meeting_count += meeting_count * (application->number - 1);
