@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The speedups that are predicted for jobs of two GPUs, beside those of the programs without a recording.
+"""The speedups that are predicted for jobs of several GPUs, beside those of the programs without a recording.
 
     tests/bench/links.py
 
@@ -7,6 +7,10 @@ Needs no GPU.  `predicted` is what `whatif` says of the recording before the cha
 `run`, of the change in the third column; `recorded` what `verify --range run` measures from the recordings
 of both, where both were made; `measured` the ratio of what iterations take where nothing was recorded, in
 docs/results/workloads-links.txt and workloads-shmem.txt.  A row without a prediction says why.
+
+The rows of ddp are of tests/gpu/ddp.py, a training in PyTorch: all gradients in one bucket before, and
+after it as many buckets as that program had.  tests/gpu/record_ddp.sh makes its recordings and
+docs/results/ddp-GPUS.txt.
 """
 
 import json
@@ -31,6 +35,8 @@ PAIRS = [
     ("nvshmem_signal", "naive", "put_signal", ["--signals"]),
     ("nvshmem_signal", "naive", "persistent", ["--signals"]),
 ]
+DDP_GPUS = (2, 4)
+DDP_AFTER = ("buckets", "tiny")
 
 
 def medians():
@@ -43,6 +49,21 @@ def medians():
             if row := re.match(r"(\w+) +([\d.]+) +[\d.]+ \.\. ", line):
                 found[workload, row[1]] = float(row[2])
     return found
+
+
+def trainings():
+    """Of ddp.py: microseconds of a step, and pairs, of the numbers of GPUs of which there are both."""
+    found, pairs = {}, []
+    for gpus in DDP_GPUS:
+        path = ROOT / "docs" / "results" / f"ddp-{gpus}.txt"
+        if not (path.exists() and recording("ddp", f"one.{gpus}").exists()):
+            print(f"left out: ddp on {gpus} GPUs, of which there is no recording")
+            continue
+        rows = re.findall(r"^(\w+) +([\d.]+) +[\d.]+ \.\. +[\d.]+ +(\d+) ", path.read_text(), re.MULTILINE)
+        found |= {("ddp", f"{mode}.{gpus}"): float(us) for mode, us, _ in rows}
+        pairs += [("ddp", f"one.{gpus}", f"{mode}.{gpus}", ["--buckets", count])
+                  for mode, _, count in rows if mode in DDP_AFTER]
+    return found, pairs
 
 
 def recording(workload, variant):
@@ -68,13 +89,14 @@ def recorded(workload, before, after):
 
 
 def main():
-    measured_us = medians()
+    of_trainings, training_pairs = trainings()
+    measured_us = medians() | of_trainings
     errors, inside = [], []
     print(
         f"{'workload':14} {'before':7} {'after':11} {'change':24} {'predicted':>9} {'interval':>15} "
         f"{'recorded':>8} {'measured':>8} {'error':>7} inside"
     )
-    for workload, before, after, change in PAIRS:
+    for workload, before, after, change in PAIRS + training_pairs:
         result = run_tool("whatif", *change, recording(workload, before))
         refusal = result["strategies"][0]["refusal"]
         place = None if refusal else result["place"]
