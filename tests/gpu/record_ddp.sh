@@ -5,7 +5,7 @@
 #   OUT=FOLDER tests/gpu/record_ddp.sh     # FOLDER/ddp.tar.xz has all, in the places where the project keeps it
 #
 # In it are docs/results/ddp-GPUS.txt, tests/recordings/ddp.MODE.GPUS.roofline, and the profiler's traces in kineto/, which
-# tests/bench/hta.py compares.  The modes are measured in turns, in one process a GPU.  Where there are four GPUs, two
+# tests/bench/beside_hta.py compares.  The modes are measured in turns, in one process a GPU.  Where there are four GPUs, two
 # recordings of two are made side by side.  What fails is told and left out.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
