@@ -35,6 +35,7 @@ def read_arguments():
     parser.add_argument("--steps", type=int, default=12)
     parser.add_argument("--layers", type=int, default=10)
     parser.add_argument("--buckets", type=int, default=1)
+    parser.add_argument("--tiny", type=int, default=0, help="buckets of a few bytes after each layer")
     parser.add_argument("--reduce", type=int, default=1_200_000, help="ns of all bytes")
     parser.add_argument("--host", type=int, default=6000, help="ns of the host before each launch")
     parser.add_argument("--host-reduce", type=int, default=15_000, help="and before that of a collective")
@@ -161,6 +162,8 @@ def run_step(ranks, arguments):
         for rank in ranks:
             for name, length in BACKWARDS.items():
                 rank.run(BACKWARD, name, length)
+        for _ in range(arguments.tiny):
+            reduce_all(ranks, 0, arguments)
         filled = (layer + 1) * arguments.buckets // arguments.layers
         if filled > done:
             reduce_all(ranks, (filled - done) / arguments.buckets, arguments)
@@ -184,6 +187,12 @@ def synchronize(ranks):
 def write(arguments):
     ranks = [Rank(number, arguments) for number in range(arguments.ranks)]
     for rank in ranks:
+        rank.run(MAIN, "fill", 5000)
+        rank.now[BACKWARD] = rank.now[MAIN]
+    reduce_all(ranks, 0, arguments)  # a barrier
+    for rank in ranks:
+        rank.event(BACKWARD, NCCL_STREAM, NULL_STREAM)
+        rank.now[MAIN] = rank.now[BACKWARD]
         rank.run(MAIN, "fill", 5000)
     synchronize(ranks)
     begin = ranks[0].now[MAIN]
