@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "analysis/job/collective_sizes.h"
 #include "replay/latencies.h"
 
 /* What is shorter than this share of another one has few bytes, and shows what any takes. */
@@ -12,6 +14,7 @@
  * tests/recordings/nccl_bucketed.buckets, 17 to 27 us in collectives.ordered, where PyTorch calls NCCL.  Far more is not
  * the collective's. */
 #define HOST_MOST_NS 50000
+#define BYTES_MOST ((uint64_t)1 << 40)
 
 double job_application_gap_ns(const struct job_application *application, uint32_t device)
 {
@@ -56,11 +59,30 @@ static void find_host_times(struct job_application *application,
 	}
 }
 
+/* Of kernels that did one call of NCCL and nothing else. */
+static int find_messages(struct job_application *application)
+{
+	const struct collectives *collectives = application->job.collectives;
+	size_t op_count = application->job.model->profile->op_count;
+
+	application->messages = malloc((op_count + 1) * sizeof(*application->messages));
+	if (!application->messages)
+		return -ENOMEM;
+	memset(application->messages, 0xff, op_count * sizeof(*application->messages));
+	for (size_t i = 0; collectives && i < collectives->message_count; i++)
+		if (collectives->messages[i].op != PROFILE_NONE &&
+		    collectives->messages[i].call_count == 1)
+			application->messages[collectives->messages[i].op] = (uint32_t)i;
+	return 0;
+}
+
 int job_application_find_least(struct job_application *application)
 {
 	const struct profile *profile = application->job.model->profile;
 	const struct task *tasks = application->job.tasks.items;
 
+	if (find_messages(application) < 0)
+		return -ENOMEM;
 	application->shortest_kernels_ns =
 		calloc(profile->kernel_name_count + 1, sizeof(*application->shortest_kernels_ns));
 	application->least_host_ns =
@@ -101,7 +123,8 @@ static double measured_ns(const struct job_application *application, size_t op)
 	return ceilings_at(ceilings, is_kernel ? CEILING_nccl_all_reduce : CEILING_peer_small, 1);
 }
 
-double job_application_part_ns(const struct job_application *application, size_t op)
+/* What each further part costs beside its bytes. */
+static double part_ns(const struct job_application *application, size_t op)
 {
 	double length_ns = application->job.tasks.items[op].length_ns;
 	double least_ns = measured_ns(application, op);
@@ -111,7 +134,81 @@ double job_application_part_ns(const struct job_application *application, size_t
 	least_ns = shortest_ns(application, op);
 	if (least_ns > 0 && least_ns < SHORT_SHARE * length_ns)
 		return least_ns;
-	return ceilings_at(application->run->ceilings, CEILING_kernel_step, 0);
+	return fmin(ceilings_at(application->run->ceilings, CEILING_kernel_step, 0), length_ns);
+}
+
+/* How long a collective of so many bytes takes where that was measured, beyond the most bytes in proportion; 0: it was not. */
+static double ceiling_ns(const struct ceilings *ceilings, enum ceiling_id id, uint64_t bytes)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < ceilings->count; i++)
+		if (ceilings->rows[i].id == id && ceilings->rows[i].parameter > most)
+			most = ceilings->rows[i].parameter;
+	return most && bytes > most ? ceilings_at(ceilings, id, most) * (double)bytes / (double)most
+				    : ceilings_at(ceilings, id, bytes);
+}
+
+/* Whose bytes nobody told: as many as take so long, a power of two. */
+static uint64_t bytes_in(const struct ceilings *ceilings, enum ceiling_id id, double length_ns)
+{
+	uint64_t bytes = 1;
+
+	while (bytes < BYTES_MOST && ceiling_ns(ceilings, id, 2 * bytes) <= length_ns)
+		bytes *= 2;
+	return bytes;
+}
+
+/* Which ceiling a collective has, and the bytes that it counts; false: it has none. */
+static bool find_ceiling(const struct job_application *application, size_t op, enum ceiling_id *id,
+			 uint64_t *bytes)
+{
+	const struct collectives *collectives = application->job.collectives;
+	uint32_t message = application->messages[op];
+	const struct profile_nccl_call *call;
+
+	if (message == PROFILE_NONE) {
+		*id = CEILING_nccl_all_reduce;
+		*bytes = bytes_in(application->run->ceilings, *id,
+				  application->job.tasks.items[op].length_ns);
+		return true;
+	}
+	call = &application->job.model->profile->nccl_calls[message];
+	return collective_size_ceiling(
+		&(struct collective_size){.operation = call->operation,
+					  .bytes = call->bytes,
+					  .rank_count = collectives->messages[message].rank_count},
+		id, bytes);
+}
+
+/* What share of its time a collective takes with so many times fewer bytes; 0: nobody measured it. */
+static double measured_share(const struct job_application *application, size_t op, uint64_t count)
+{
+	const struct ceilings *ceilings = application->run->ceilings;
+	enum ceiling_id id;
+	uint64_t bytes;
+	double whole_ns;
+
+	if (job_application_work(application, op) != WORK_KERNEL ||
+	    !find_ceiling(application, op, &id, &bytes))
+		return 0;
+	whole_ns = ceiling_ns(ceilings, id, bytes);
+	return whole_ns > 0 ? ceiling_ns(ceilings, id, bytes / count) / whole_ns : 0;
+}
+
+double job_application_part_length_ns(const struct job_application *application, size_t op,
+				      uint64_t count)
+{
+	double length_ns = application->job.tasks.items[op].length_ns;
+	double fixed_ns, share;
+
+	if (application->end == ASSUMED_MOST)
+		return length_ns / (double)count;
+	share = measured_share(application, op, count);
+	if (share > 0)
+		return length_ns * fmin(fmax(share, 1 / (double)count), 1);
+	fixed_ns = part_ns(application, op);
+	return fixed_ns + (length_ns - fixed_ns) / (double)count;
 }
 
 double job_application_host_ns(const struct job_application *application, size_t op)

@@ -13,6 +13,8 @@
 
 /* What more of runs beside computation is hidden already. */
 #define HIDDEN_SHARE 0.5
+/* A backward pass takes about twice as long as the forward pass, and a tenth of a step is the optimizer. */
+#define KEPT_SHARE 0.6
 /* What is shorter is told from the cost of a launch by nobody. */
 #define LEAST_NS 20000
 /* Kernels before a communication that are looked at. */
@@ -118,7 +120,7 @@ static void find_run(struct overlapping *all, uint32_t last)
 	}
 }
 
-/* The last kernels of one name, or where these are few those of the second half: in a training step what comes first is
+/* The last kernels of one name, or where these are few those of the last KEPT_SHARE: in a training step what comes first is
  * the forward pass. */
 static void keep_last(struct overlapping *all)
 {
@@ -130,7 +132,7 @@ static void keep_last(struct overlapping *all)
 
 	while (kept < producers->count &&
 	       (name_of(profile, producers->ops[kept]) == name_of(profile, producers->ops[0]) ||
-		2 * kept_ns < producers->total_ns))
+		kept_ns < KEPT_SHARE * producers->total_ns))
 		kept_ns += tasks[producers->ops[kept++]].length_ns;
 	producers->count = kept;
 	producers->total_ns = kept_ns;
@@ -262,14 +264,11 @@ static int add_parts(struct overlapping *all, uint32_t op, const uint32_t *ends,
 	uint64_t count = application->number;
 	struct task part = tasks->items[op];
 	double gap_ns = job_application_gap_ns(application, part.device);
-	double fixed_ns = application->end == ASSUMED_MOST
-				  ? 0
-				  : fmin(job_application_part_ns(application, op), part.length_ns);
 	double event_ns = ceilings_at(application->run->ceilings, CEILING_event_wait, 0);
 	uint32_t meeting = part.meeting, before = TASK_NONE, index;
 	int rc = 0;
 
-	part.length_ns = fixed_ns + (part.length_ns - fixed_ns) / (double)count;
+	part.length_ns = job_application_part_length_ns(application, op, count);
 	part.rest_ns = 0;
 	for (uint64_t i = 0; rc == 0 && i + 1 < count; i++) {
 		part.meeting = meeting_of_part(meeting, meeting_count, count, i);

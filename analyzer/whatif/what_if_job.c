@@ -33,6 +33,7 @@ static void application_close(struct job_application *application)
 	free(application->is_gone);
 	free(application->shortest_kernels_ns);
 	free(application->least_host_ns);
+	free(application->messages);
 }
 
 static int application_open(struct job_application *application, const struct attempt *attempt)

@@ -122,3 +122,17 @@ assert abs(found / wanted - 1) < 0.05, (sys.argv, found, wanted)' \
 @test "what each collective takes its host slows a host that is no faster than its GPU" {
 	is_predicted --host 26000 --host-reduce 40000
 }
+
+@test "where collectives were measured by size, parts take what so many bytes do" {
+	local least=200000
+	python3 - "$ceilings" "$((least + 20000))" >"$BATS_TEST_TMPDIR/ceilings.json" <<-'END'
+		import json, sys
+		found = json.load(open(sys.argv[1]))
+		row = {"name": "nccl_all_reduce", "unit": "ns", "samples": 15, "sm_mhz_low": 1900, "sm_mhz_high": 1980}
+		for bytes_, ns in ((1, int(sys.argv[2])), (44739243, int(sys.argv[2])), (1 << 28, 1_220_000)):
+		    found["ceilings"].append({**row, "parameter": bytes_, "value": ns, "low": ns, "high": ns})
+		print(json.dumps(found))
+	END
+	ceilings=$BATS_TEST_TMPDIR/ceilings.json
+	is_predicted --least-reduce $least
+}

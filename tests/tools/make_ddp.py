@@ -37,6 +37,7 @@ def read_arguments():
     parser.add_argument("--buckets", type=int, default=1)
     parser.add_argument("--tiny", type=int, default=0, help="buckets of a few bytes after each layer")
     parser.add_argument("--reduce", type=int, default=1_200_000, help="ns of all bytes")
+    parser.add_argument("--least-reduce", type=int, default=0, help="ns that any number of bytes takes")
     parser.add_argument("--host", type=int, default=6000, help="ns of the host before each launch")
     parser.add_argument("--host-reduce", type=int, default=15_000, help="and before that of a collective")
     parser.add_argument("--queue", type=int, default=1000, help="launches that a stream holds; more block")
@@ -144,7 +145,8 @@ class Rank:
 
 def reduce_all(ranks, bytes_share, arguments):
     came = [rank.come_to_reduce() for rank in ranks]
-    end = max(start for _, start in came) + REDUCE_FIXED_NS + round(arguments.reduce * bytes_share)
+    length = REDUCE_FIXED_NS + max(round(arguments.reduce * bytes_share), arguments.least_reduce)
+    end = max(start for _, start in came) + length
     for rank, (correlation, start) in zip(ranks, came):
         rank.reduce(correlation, start, end)
 
