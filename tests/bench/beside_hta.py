@@ -2,6 +2,7 @@
 """What HTA (Holistic Trace Analysis) finds in traces of PyTorch's profiler, beside what the report finds.
 
     pip install HolisticTraceAnalysis
+    tests/bench/beside_hta.py                        # of ranks that tests/tools/make_ddp.py makes
     tests/bench/beside_hta.py TRACES [RECORDINGS]
 
 Needs no GPU.  TRACES is a folder with a file for each rank, NAME.rankR.json.gz, as tests/gpu/ddp.py --kineto
@@ -150,6 +151,19 @@ def compare_rank(name, found, rounded, ours, recorded):
     return max(abs(one) for (figure, *_), one in zip(FIGURES, differences) if figure != "computation")
 
 
+def generate(folder):
+    """Traces of two ranks, one of which is late, with one bucket and with ten, and the recordings of both."""
+    for buckets in (1, 10):
+        name = f"generated.{buckets}"
+        made = [ROOT / "tests" / "tools" / "make_ddp.py", folder / name, "--buckets", str(buckets)]
+        subprocess.run([sys.executable, *made, "--late", "100000"], check=True, stdout=subprocess.DEVNULL)
+        for rank, process in enumerate(sorted((folder / name).iterdir())):
+            trace = folder / f"{name}.rank{rank}.json"
+            foreign = [ROOT / "tests" / "tools" / "make_foreign.py", "kineto", process, trace]
+            subprocess.run([sys.executable, *foreign], check=True)
+        run_tool("pack", folder / name, "-o", folder / f"{name}.roofline")
+
+
 def main(folder, recordings):
     if not importlib.util.find_spec("hta"):
         raise SystemExit("HTA is not installed: pip install HolisticTraceAnalysis")
@@ -169,6 +183,10 @@ def main(folder, recordings):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (2, 3):
+    if len(sys.argv) == 1:
+        with tempfile.TemporaryDirectory() as made:
+            generate(pathlib.Path(made))
+            sys.exit(main(pathlib.Path(made), pathlib.Path(made)))
+    if len(sys.argv) > 3:
         raise SystemExit(__doc__.strip())
     sys.exit(main(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]) if len(sys.argv) == 3 else None))
