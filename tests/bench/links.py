@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The speedups that are predicted for jobs of two GPUs, beside those of the programs without a recording.
+"""The speedups that are predicted for jobs of several GPUs, beside those of the programs without a recording.
 
     tests/bench/links.py
 
@@ -9,6 +9,10 @@ of both, where both were made; `measured` the ratio of what iterations take wher
 the first of docs/results/workloads-links.txt, workloads-shmem.txt and workloads-links-2.txt that has the
 workload, on the GPU whose ceilings count.  A row without a prediction says why; one that was not recorded or
 measured is left out.
+
+The rows of ddp are of tests/gpu/ddp.py, a training in PyTorch: all gradients in one bucket before, and
+after it as many buckets as that program had.  tests/gpu/record_ddp.sh makes its recordings and
+docs/results/ddp-GPUS.txt.
 """
 
 import json
@@ -39,6 +43,14 @@ PAIRS = [
     ("nvshmem_signal", "naive", "put_signal", ["--signals"]),
     ("nvshmem_signal", "naive", "persistent", ["--signals"]),
 ]
+DDP_GPUS = (2, 4)
+DDP_AFTER = ("buckets", "tiny")
+
+
+def ceilings_of(text):
+    """Those of the GPU that a result names."""
+    gpu, driver = (re.search(rf"^{key} +(.*)", text, re.M)[1] for key in ("gpu", "driver"))
+    return ROOT / "ceilings" / f"{gpu.replace(' ', '_')}-{driver}.json"
 
 
 def medians():
@@ -47,16 +59,32 @@ def medians():
     for name in RESULTS:
         path = ROOT / "docs" / "results" / f"{name}.txt"
         text = path.read_text() if path.exists() else ""
-        gpu, driver = (re.search(rf"^{key} +(.*)", text, re.M) for key in ("gpu", "driver"))
         workload = None
         for line in text.splitlines():
             if title := re.match(r"(\w+) \(H\d", line):
                 workload = title[1] if title[1] not in ceilings else None
                 if workload:
-                    ceilings[workload] = ROOT / "ceilings" / f"{gpu[1].replace(' ', '_')}-{driver[1]}.json"
+                    ceilings[workload] = ceilings_of(text)
             if workload and (row := re.match(r"(\w+) +([\d.]+) +[\d.]+ \.\. ", line)):
                 found[workload, row[1]] = float(row[2])
     return found, ceilings
+
+
+def trainings():
+    """Of ddp.py: microseconds of a step, pairs, and the ceilings, of the numbers of GPUs of which there are both."""
+    found, pairs, ceilings = {}, [], {}
+    for gpus in DDP_GPUS:
+        path = ROOT / "docs" / "results" / f"ddp-{gpus}.txt"
+        if not (path.exists() and recording("ddp", f"one.{gpus}").exists()):
+            print(f"left out: ddp on {gpus} GPUs, of which there is no recording")
+            continue
+        text = path.read_text()
+        rows = re.findall(r"^(\w+) +([\d.]+) +[\d.]+ \.\. +[\d.]+ +(\d+) ", text, re.MULTILINE)
+        ceilings["ddp"] = ceilings_of(text)
+        found |= {("ddp", f"{mode}.{gpus}"): float(us) for mode, us, _ in rows}
+        pairs += [("ddp", f"one.{gpus}", f"{mode}.{gpus}", ["--buckets", count])
+                  for mode, _, count in rows if mode in DDP_AFTER]
+    return found, pairs, ceilings
 
 
 def recording(workload, variant):
@@ -83,13 +111,16 @@ def recorded(ceilings, workload, before, after):
 
 
 def main():
+    of_trainings, training_pairs, of_gpus = trainings()
     measured_us, ceilings = medians()
+    measured_us |= of_trainings
+    ceilings |= of_gpus
     errors, inside = [], []
     print(
         f"{'workload':14} {'before':7} {'after':11} {'change':24} {'predicted':>9} {'interval':>15} "
         f"{'recorded':>8} {'measured':>8} {'error':>7} inside"
     )
-    for workload, before, after, change in PAIRS:
+    for workload, before, after, change in PAIRS + training_pairs:
         if (workload, after) not in measured_us or not recording(workload, before).exists():
             continue
         result = run_tool(ceilings[workload], "whatif", *change, recording(workload, before))
