@@ -10,9 +10,9 @@ nsys     the same of the database that 'nsys export --type sqlite' wrote, $NSYS_
          kernels and calls by time
 
 KERNELS (10000000; of trace TRACE_KERNELS, 200000) names the size of the recording, which
-tests/tools/make_trace writes, REPEATS (5) the runs of each, one after the other in turn, so that a slow moment
-falls on all.  Medians of the time, of processor seconds, which other work on the machine changes less, and of
-memory; ratios are ours to theirs.  What is not installed is left out: pip install duckdb pandas
+tests/tools/make_trace writes, REPEATS (5) the runs of each, one after the other in turn, so that a slow
+moment falls on all.  Medians of the time, of processor seconds, which other work on the machine changes less,
+and of memory; ratios are ours to theirs.  What is not installed is left out: pip install duckdb pandas
 HolisticTraceAnalysis.
 """
 import glob
