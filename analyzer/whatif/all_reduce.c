@@ -24,14 +24,9 @@ uint64_t reduce_measured_gpus(const struct ceilings *ceilings)
 	return by_gpus && by_gpus->parameter > 2 ? by_gpus->parameter : 2;
 }
 
-/* Beyond the largest size that was measured the rate of that stays. */
 static double by_size_ns(const struct ceilings *ceilings, double bytes)
 {
-	const struct ceiling *largest = greatest(ceilings, CEILING_nccl_all_reduce);
-
-	if (bytes > (double)largest->parameter)
-		return largest->value * bytes / (double)largest->parameter;
-	return ceilings_at(ceilings, CEILING_nccl_all_reduce, (uint64_t)fmax(bytes, 1));
+	return ceilings_ns_at(ceilings, CEILING_nccl_all_reduce, (uint64_t)fmax(bytes, 1));
 }
 
 static double share_sent(uint64_t gpus)

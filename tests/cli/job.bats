@@ -124,6 +124,32 @@ for row in csv.DictReader(sys.stdin): print(row["operation"], row["ceiling_ns"],
 AllGather 100000 0.5" ]
 }
 
+@test "a message larger than all that was measured takes as much longer" {
+	built --ranks 2 --nccl $((1 << 30))
+	python3 "$root/tests/tools/make_step.py" step --links links.json --reduce 14000,894000
+	run -0 --separate-stderr "$ROOFLINECTL" report job --ceilings links.json -f csv -s message_sizes
+	[ "$(python3 -c 'import csv, sys
+for row in csv.DictReader(sys.stdin): print(row["ceiling_ns"])' <<<"$output")" = 3576000 ]
+}
+
+@test "plot message_sizes puts each size under the line of what was measured, or says that nobody measured it" {
+	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
+	built --ranks 4 --nccl 1048576 --swap 4
+	python3 "$root/tests/tools/make_step.py" step --links links.json --gpus 4 --reduce 50000,50000
+	run -0 --separate-stderr "$ROOFLINECTL" plot message_sizes ./job --ceilings links.json --format term
+	[[ "$output" == "most time: AllReduce of 1.00 MiB, 7.86 GB/s (25.0% of what these links do)"* ]]
+	[[ "$output" == *"A AllReduce of 1.00 MiB: 25.0%"*"B AllGather of 4.00 MiB"*"Lines: measured, of AllReduce of 4 GPUs"* ]]
+	run -0 --separate-stderr "$ROOFLINECTL" plot message_sizes ./job --format term
+	[[ "$output" == *"nobody measured: rooflinectl ceilings --links"*"A AllReduce of 1.00 MiB  "* ]]
+	run -0 --separate-stderr "$ROOFLINECTL" plot message_sizes "$root/tests/recordings/p2p_overlap.peer" --format term
+	[[ "$output" == "most time: copies of 128 MiB, 389 GB/s"* ]]
+	built --ranks 2
+	run -1 --separate-stderr "$ROOFLINECTL" plot message_sizes ./job
+	[[ "$stderr" == *"message_sizes: not drawn: "*"NCCL told no sizes"* ]]
+	"$ROOFLINECTL" plot ./job -o pictures 2>stderr # what most recordings cannot have nobody misses
+	run ! grep message_sizes stderr
+}
+
 @test "without what NCCL tells there are no sizes" {
 	built --ranks 2
 	says message_sizes "NCCL told no sizes"
