@@ -132,7 +132,8 @@ static int compare_copies(const void *left, const void *right)
 /* Copies of one size, the fastest first: their median. */
 static void add_copies(struct scene *scene, const struct peer_copy *copies, size_t count)
 {
-	double median_ns = (double)copies[(count - 1) / 2].length_ns;
+	const struct peer_copy *middle = &copies[(count - 1) / 2];
+	double median_ns = (double)middle->length_ns;
 	struct point point = {.what = PEER_COPY,
 			      .bytes = (double)copies->bytes,
 			      .roof_id = (int)CEILING_peer_out};

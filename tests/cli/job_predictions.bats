@@ -67,7 +67,7 @@ assert abs(found / wanted - 1) < 0.1, (workload, found, wanted)' \
 }
 
 @test "techniques of a job and of one GPU do not go together, and that is said" {
-	run "$ROOFLINECTL" whatif --buckets 4 --graph --range run "$(of nccl_bucketed.naive)"
+	run "$ROOFLINECTL" whatif --buckets 4 --dependent --range run "$(of nccl_bucketed.naive)"
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"refused: the first technique is of the other sort"* ]]
 }
@@ -93,4 +93,56 @@ assert abs(found / wanted - 1) < 0.1, (workload, found, wanted)' \
 	[[ "$output" =~ "; of all ranks' time "4[0-9.]+"% is exposed communication; the steady state" ]]
 	run -0 "$ROOFLINECTL" report --section verdict -f json "$root/tests/recordings/memory_bound.naive.roofline"
 	[[ "$output" != *communication* ]]
+}
+
+# after_us OPTION... -- OPTION...: what whatif says of a steady iteration, of a job whose hosts wait in each step
+after_us() {
+	local changes=()
+	while [ "$1" != -- ]; do changes+=("$1") && shift; done
+	shift
+	rm -rf "$BATS_TEST_TMPDIR/job"
+	python3 tests/tools/make_waiting_job.py "$BATS_TEST_TMPDIR/job" "$@"
+	"$ROOFLINECTL" whatif "${changes[@]}" --ceilings ceilings/NVIDIA_H200-*.json -f json "$BATS_TEST_TMPDIR/job" |
+		python3 -c 'import json, sys; print(round(json.load(sys.stdin)["steady"]["after_ns"] / 1000))'
+}
+
+# is_within LEAST MOST NUMBER
+is_within() {
+	[ "$3" -ge "$1" ] && [ "$3" -le "$2" ]
+}
+
+@test "with each step in a graph no rank waits for a slow host any more, in one process and in several" {
+	# eight kernels of 3 us and a collective of 8 us, and what lies between nodes
+	is_within 32 36 "$(after_us --graph --)"
+	is_within 32 36 "$(after_us --graph -- --slow 5000)"
+	is_within 32 36 "$(after_us --graph -- --slow 5000 --threads)"
+	is_within 32 36 "$(after_us --graph -- --slow 5000 --ranks 4)"
+}
+
+@test "without its waits a job is as fast as its slowest host launches, less what recording added" {
+	is_within 28 42 "$(after_us --fewer-waits --)"
+	is_within 70 82 "$(after_us --fewer-waits -- --slow 5000)"
+	is_within 70 82 "$(after_us --fewer-waits -- --slow 5000 --threads --ranks 3)"
+}
+
+@test "a step of buckets as a graph is predicted as it was measured" {
+	run "$ROOFLINECTL" whatif --graph --range run -f json "$(of nccl_bucketed.buckets)"
+	[ "$status" -eq 0 ]
+	python3 -c '
+import json, re, sys
+us = dict(re.findall(r"^(buckets|graph) +([\d.]+) ", open("docs/results/workloads-links.txt").read(), re.M))
+found, measured = json.load(sys.stdin)["place"], float(us["buckets"]) / float(us["graph"])
+assert abs(found["speedup"] / measured - 1) < 0.03, (found["speedup"], measured)
+assert found["low"] < measured < found["high"]' <<<"$output"
+}
+
+@test "waits after which other threads or processes go on stay" {
+	run "$ROOFLINECTL" whatif --fewer-waits --range run "$(of nvshmem_step.naive)"
+	[ "$status" -eq 0 ]
+	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *"refused: other threads or processes go on after the waits that would be gone"* ]]
+}
+
+@test "what changes the calls of all ranks is advised once, not for each GPU" {
+	run "$ROOFLINECTL" advise --range run "$(of nvshmem_step.naive)"
+	[ "$(grep -c "[0-9]\.  Launch the repeating sequence" <<<"$output")" -eq 1 ]
 }
