@@ -387,15 +387,20 @@ static int together(struct prediction *out, struct what_if *parts, const enum te
 	return rc;
 }
 
+/* Ranks that a launcher numbered wait for each other, and so do GPUs that collectives join. */
 static bool meet_ranks(const struct what_ifs *all)
 {
 	const struct collectives *collectives =
 		all->run.report ? all->run.report->collectives : NULL;
+	const struct profile *profile = all->run.report ? all->run.report->profile : NULL;
+	size_t numbered_count = 0;
 
+	for (size_t i = 0; profile && i < profile->process_count; i++)
+		numbered_count += profile->processes[i].rank >= 0;
 	for (size_t i = 0; collectives && i < collectives->rank_count; i++)
 		if (collectives->ranks[i].is_matched)
 			return true;
-	return false;
+	return numbered_count > 1;
 }
 
 bool what_if_is_of_job(const struct what_ifs *all, enum technique_id id)

@@ -387,11 +387,12 @@ static bool has_most(const struct attempt *attempt)
 	return false;
 }
 
-/* Whether a technique of calls assumes what may not hold at all: those of jobs say themselves what their low end is. */
+/* Whether a technique assumes what may hold in part only: most of those of jobs have the same low end. */
 static bool has_least(const struct attempt *attempt)
 {
 	for (size_t i = 0; i < attempt->count; i++)
-		if (techniques[attempt->ids[i]]->is_of_calls &&
+		if ((techniques[attempt->ids[i]]->is_of_calls ||
+		     techniques[attempt->ids[i]]->is_up_to) &&
 		    attempt->parts[i].effect.is_assuming && !attempt->parts[i].effect.refusal)
 			return true;
 	return false;

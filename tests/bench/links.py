@@ -32,6 +32,7 @@ PAIRS = [
     ("nccl_bucketed", "buckets", "graph", ["--graph"]),
     ("nccl_graph", "naive", "graph", ["--graph"]),
     ("nccl_graph", "asynchronous", "graph", ["--graph"]),
+    ("nvshmem_steal", "naive", "steal", ["--steal"]),
     ("nvshmem_signal", "naive", "put_signal", ["--signals"]),
     ("nvshmem_signal", "naive", "persistent", ["--signals"]),
 ]

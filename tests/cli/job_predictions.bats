@@ -43,6 +43,7 @@ assert abs(found / wanted - 1) < 0.1, (workload, found, wanted)' \
 	[ "$(first p2p_overlap.naive)" = "staged_peer_copy --peer-copy --buckets 8" ]
 	[ "$(first nccl_bucketed.naive)" = "exposed_communication --buckets 8" ]
 	[ "$(first nvshmem_signal.naive)" = device_signals ]
+	[ "$(first nvshmem_steal.naive)" = "rank_imbalance --steal" ]
 }
 
 @test "what overlaps already, and what GPUs do without their hosts, is left alone" {
@@ -143,6 +144,6 @@ assert found["low"] < measured < found["high"]' <<<"$output"
 }
 
 @test "what changes the calls of all ranks is advised once, not for each GPU" {
-	run "$ROOFLINECTL" advise --range run "$(of nvshmem_step.naive)"
+	run "$ROOFLINECTL" report --section advice --range run "$(of nvshmem_step.naive)"
 	[ "$(grep -c "[0-9]\.  Launch the repeating sequence" <<<"$output")" -eq 1 ]
 }
