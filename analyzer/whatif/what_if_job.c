@@ -40,19 +40,16 @@ static void application_close(struct job_application *application)
 static int application_open(struct job_application *application, const struct attempt *attempt)
 {
 	const struct model *model = attempt->all->run.model;
-	bool changes_calls = false;
 	int rc;
 
 	*application = (struct job_application){.run = &attempt->all->run, .end = attempt->end};
-	for (size_t i = 0; i < attempt->count; i++)
-		changes_calls |= techniques[attempt->ids[i]]->is_of_calls;
 	application->is_changed = calloc(model->profile->op_count + 1, sizeof(bool));
 	application->is_gone = calloc(model->profile->op_count + 1, sizeof(bool));
 	rc = job_run_open(&application->job, model, attempt->all->run.report->collectives,
 			  attempt->end != ASSUMED_MOST);
 	if (rc == 0)
 		rc = job_application_find_shortest(application);
-	if (rc == 0 && changes_calls)
+	if (rc == 0)
 		job_calls_subtract_recording(&application->job, attempt->all->run.costs);
 	return application->is_changed && application->is_gone ? rc : -ENOMEM;
 }

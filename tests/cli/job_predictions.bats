@@ -147,3 +147,27 @@ assert found["low"] < measured < found["high"]' <<<"$output"
 	run "$ROOFLINECTL" report --section advice --range run "$(of nvshmem_step.naive)"
 	[ "$(grep -c "[0-9]\.  Launch the repeating sequence" <<<"$output")" -eq 1 ]
 }
+
+# with_signal FILE: the ceilings of an H200 with what a signal takes, 1 us
+with_signal() {
+	mkdir -p "$(dirname "$1")"
+	python3 - ceilings/NVIDIA_H200-*.json >"$1" <<-'END'
+		import json, sys
+		found = json.load(open(sys.argv[1]))
+		found["ceilings"].append({"name": "peer_signal", "parameter": 0, "unit": "ns", "value": 1000.0, "low": 1000.0,
+		                          "high": 1000.0, "samples": 15, "sm_mhz_low": 0.0, "sm_mhz_high": 0.0})
+		json.dump(found, sys.stdout)
+	END
+}
+
+@test "what signals take is found in the stored ceilings of this GPU and driver, and in the file that is named" {
+	run "$ROOFLINECTL" whatif --signals --range run "$(of nvshmem_signal.naive)"
+	[[ "$output" == *"refused: what a signal between these GPUs takes nobody measured"* ]]
+	with_signal "$BATS_TEST_TMPDIR/some.json"
+	run "$ROOFLINECTL" whatif --signals --range run --ceilings "$BATS_TEST_TMPDIR/some.json" "$(of nvshmem_signal.naive)"
+	[[ "$output" == *"copies between GPUs become stores and signals"* ]]
+	named=$output
+	with_signal "$XDG_DATA_HOME/rooflinectl/ceilings/NVIDIA_H200-580.159.04.json"
+	run "$ROOFLINECTL" whatif --signals --range run "$(of nvshmem_signal.naive)"
+	[ "$output" = "$named" ]
+}
