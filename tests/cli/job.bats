@@ -41,6 +41,30 @@ says() {
 	says verdict "waiting for rank 2 takes"
 }
 
+@test "ranks on several hosts are as built, by one clock: how far the others are ahead is told" {
+	as_built --ranks 4 --hosts 2 --ahead 7300000 --delay 2:kernels:300000 --overlap 50000
+	says job "late rank 2 comes last in 20 of 20 collectives"
+	says job "clocks host1's is 7.30 ms ahead of host's by 20 collectives, off by 0 ns at most in half of them"
+	as_built --ranks 6 --hosts 3 --ahead -900000000 --delay 1:host:400000
+	says job "host1's is 900 ms behind host's"
+	says job "host2's is 1.80 s behind host's"
+	"$ROOFLINECTL" report job -s processes -f csv | python3 -c 'import csv, sys
+found = {row["host"]: row["clock_ahead_ns"] for row in csv.DictReader(sys.stdin)}
+assert found == {"host": "", "host1": "-900000000", "host2": "-1800000000"}, found'
+	# also of a part, and of a packed recording
+	says job "rank 1 comes last"
+	run -0 "$ROOFLINECTL" report job --from 5ms --to 9ms -s job
+	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *" rank 5 4.00 ms "*"rank 1 comes last"* ]]
+	"$ROOFLINECTL" pack job -o job.roofline
+	run -0 "$ROOFLINECTL" report job.roofline -s job
+	[[ "$output" == *"host1's is 900 ms behind host's"* ]]
+}
+
+@test "hosts without collectives in common are taken as they are, and that is said" {
+	built --ranks 2 --hosts 2 --ahead 5000000 --steps 3
+	says job "those of hosts that have no collectives in common are taken as they are"
+}
+
 @test "of a part of the time a rank has what lies in it" {
 	built --ranks 2
 	run -0 "$ROOFLINECTL" report job --from 5ms --to 9ms -s job
