@@ -6,6 +6,8 @@
 
 /* More parts than bring within this of the best are not worth their launches. */
 #define NEARLY_BEST 1.02
+/* Of the time of the GPU's kernels, what kernels on another one may take: as where results are checked. */
+#define MOST_BESIDE 0.1
 
 static const char *const kept_items[] = {"multi_tensor_apply", "adam", "sgd", "optimizer",
 					 "update"};
@@ -174,28 +176,41 @@ static int predict(struct predicting *it)
 	return rc < 0 ? rc : predict_rows(it);
 }
 
-static size_t used_devices(const struct profile *profile)
+static double kernel_ns(const struct profile *profile, size_t device)
 {
-	size_t count = 0;
+	const struct profile_device *what = &profile->devices[device];
+	double sum_ns = 0;
+
+	for (size_t i = what->first_op; i < what->first_op + what->op_count; i++)
+		if (profile->ops[i].kind == OP_KERNEL || profile->ops[i].kind == OP_GRAPH)
+			sum_ns += (double)(profile->ops[i].end_ns - profile->ops[i].start_ns);
+	return sum_ns;
+}
+
+/* Other GPUs may be prepared, and not used for the steps. */
+static bool are_others_used(const struct profile *profile, size_t device)
+{
+	double own_ns = kernel_ns(profile, device);
 
 	for (size_t i = 0; i < profile->device_count; i++)
-		count += profile->devices[i].op_count > 0;
-	return count;
+		if (i != device && kernel_ns(profile, i) > MOST_BESIDE * own_ns)
+			return true;
+	return false;
 }
 
 /* NULL: it can be predicted, as far as that can be told before. */
 static const char *why_not(const struct report *report, const struct data_parallel *out,
 			   const struct data_parallel_request *request)
 {
-	size_t used = used_devices(report->profile);
+	const struct profile *profile = report->profile;
 
-	if (!used)
+	if (!profile->device_count || !profile->devices[out->device].op_count)
 		return "no operation of a GPU in it";
-	if (used > 1)
+	if (are_others_used(profile, out->device))
 		return "several GPUs have work in it; record the program on one";
 	if (request->bytes > 0 &&
-	    reduce_times_of(report->ceilings, report->profile->devices[out->device].name, 2)
-			    .source == REDUCE_UNKNOWN)
+	    reduce_times_of(report->ceilings, profile->devices[out->device].name, 2).source ==
+		    REDUCE_UNKNOWN)
 		return "what GPUs like this one take to add up nobody measured: rooflinectl ceilings "
 		       "--links does";
 	return NULL;

@@ -111,6 +111,16 @@ assert '"$1"', json.dumps(found, indent=1)' <<<"$output"
 	[[ "$stderr" == *"nobody measured: rooflinectl ceilings --links does"* ]]
 }
 
+@test "another GPU that is only prepared does not matter, one that computes does" {
+	built --layers 8 --gradient 100000 --update 50000 --beside 500000
+	scale --gradients 0 --gpus 2 -f json
+	expect 'near(found["step_ns"], 8 * 101_000 + 51_000)'
+	built --layers 8 --gradient 100000 --update 50000 --beside 50000000
+	scale --gradients 0
+	[ "$status" -eq 1 ]
+	[[ "$stderr" == *"several GPUs have work in it"* ]]
+}
+
 @test "--fixed says which kernels go with the weights" {
 	built --layers 8 --gradient 100000 --update 50000
 	scale --gradients 0 --gpus 2 --fixed Gradient -f json

@@ -33,6 +33,7 @@ def read_arguments():
     parser.add_argument("--graph", action="store_true", help="a step is one launch of a graph")
     parser.add_argument("--wait", action="store_true", help="the host waits for each step")
     parser.add_argument("--gpu", default="Synthetic GPU", help="its name")
+    parser.add_argument("--beside", type=int, default=0, help="a kernel on another GPU, ns")
     parser.add_argument("--links", help="where to write ceilings")
     parser.add_argument("--reduce", default="14000,893000", help="8 bytes, and 256 MiB, ns")
     parser.add_argument("--gpus", type=int, default=2, help="of which that was measured")
@@ -79,6 +80,11 @@ def write_recording(arguments):
         if arguments.wait:
             process.call(host, device - GAP_NS + 4000, "cudaStreamSynchronize_v3020")
             host = device + 4000
+    if arguments.beside:
+        process.add("devices", device=1, name=arguments.gpu, uuid="GPU-1", sm_count=132)
+        process.add("contexts", context=2, device=1, null_stream=7)
+        process.launch(device, device + arguments.beside, device=1, context=2,
+                       signature=signatures["gradient_kernel"])
     process.add("process", key="sealed_ns", value=START_NS + 10**15)
     process.write(f"{arguments.folder}/host.1")
 
