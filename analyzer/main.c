@@ -61,7 +61,8 @@ static void keep_on(int number)
 /* Those that answer with a report; others show what they do while they do it. */
 static bool has_report(const char *name)
 {
-	static const char *const names[] = {"report", "advise", "whatif", "verify", "compare"};
+	static const char *const names[] = {"report", "advise", "whatif",
+					    "scale",  "verify", "compare"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strcmp(name, names[i]))

@@ -304,6 +304,13 @@ static bool can_predict(const struct facts *facts, size_t device, const struct r
 	       (!rule->can_predict || rule->can_predict(facts, device));
 }
 
+/* What changes all ranks of a job at once is asked of one GPU. */
+static bool is_asked_elsewhere(const struct facts *facts, size_t device, const struct rule *rule)
+{
+	return device != facts->main_device && rule->technique->is_of_calls &&
+	       what_if_is_of_job(&facts->what_ifs, technique_id_of(rule->technique));
+}
+
 static int consider(struct advice *advice, const struct facts *facts, size_t device,
 		    const struct rule *rule, struct plan_candidates *candidates)
 {
@@ -321,6 +328,8 @@ static int consider(struct advice *advice, const struct facts *facts, size_t dev
 		return rule->is_promising && rule->is_promising(facts, device)
 			       ? recommend(advice, facts, device, rule, NULL)
 			       : 0;
+	if (is_asked_elsewhere(facts, device, rule))
+		return 0;
 	rc = what_if_alone(&what_if, technique_id_of(rule->technique), &facts->what_ifs, device);
 	return rc < 0 ? rc : consider_prediction(advice, facts, device, rule, candidates, &what_if);
 }

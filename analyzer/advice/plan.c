@@ -24,11 +24,11 @@ void plan_add_candidate(struct plan_candidates *candidates, const struct facts *
 			const struct rule *rule, size_t device, const struct what_if *what_if)
 {
 	enum technique_id technique = technique_id_of(rule->technique);
-	struct plan_candidate candidate = {.rule = rule,
-					   .technique = technique,
-					   .alone = {.program = {1, 1, 1},
-						     .place = {1, 1, 1},
-						     .steady = {1, 1, 1}}};
+	struct plan_candidate candidate = {
+		.rule = rule,
+		.technique = technique,
+		.is_of_job = what_if_is_of_job(&facts->what_ifs, technique),
+		.alone = {.program = {1, 1, 1}, .place = {1, 1, 1}, .steady = {1, 1, 1}}};
 
 	/* a rule about a whole job is asked of one GPU */
 	if ((device != facts->main_device && !rule->technique->change_job) ||
@@ -222,11 +222,6 @@ static bool has_shared(const struct plan *plan)
 	return false;
 }
 
-static bool is_of_job(const struct plan_candidate *candidate)
-{
-	return techniques[candidate->technique]->change_job;
-}
-
 /* What a change saves of its part alone is as much larger a share of what those before it leave.  Where copies go through
  * the host nothing of a job can be overlapped yet. */
 static bool can_add(const struct plan *plan, const struct plan_candidate *candidate)
@@ -234,7 +229,7 @@ static bool can_add(const struct plan *plan, const struct plan_candidate *candid
 	double saved_ratio = gain_saved_ratio(judged(plan, &candidate->alone)->high);
 
 	if (candidate->is_refused)
-		return has_shared(plan) || (is_of_job(candidate) && is_of_job(plan->chosen[0]));
+		return has_shared(plan) || (candidate->is_of_job && plan->chosen[0]->is_of_job);
 	return saved_ratio * judged(plan, &plan->together)->speedup >=
 	       gain_saved_ratio(least_speedup(plan));
 }

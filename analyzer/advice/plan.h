@@ -24,6 +24,7 @@ struct plan_candidate {
 	double expected; /* speedup, by which candidates are ordered */
 	uint64_t number; /* that the technique chose for the run (struct effect); 0: none */
 	bool is_refused, is_worth;
+	bool is_of_job; /* what changes is all of it */
 };
 
 struct plan_candidates {

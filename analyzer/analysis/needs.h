@@ -57,6 +57,7 @@ struct report_needs {
 	uint64_t
 		tables; /* bits TABLE(name); 0: everything is needed, and of analyses those on request */
 	uint32_t analyses;
+	bool keeps_clocks; /* times of each host are by its own clock, also where they could be by one (host_clocks.h) */
 };
 
 #endif

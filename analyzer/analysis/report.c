@@ -1,4 +1,6 @@
 #include "analysis/report.h"
+
+#include "analysis/time/host_clocks.h"
 #include "analysis/time/gap_finder.h"
 
 #include <errno.h>
@@ -281,8 +283,9 @@ int report_build_for(struct report **out, const char *path, const struct report_
 		     struct err *err)
 {
 	struct profile *profile;
-	int rc = profile_load_tables(&profile, path, needs->tables ? needs->tables : TABLES_ALL,
-				     err);
+	uint64_t tables = needs->tables ? needs->tables : TABLES_ALL;
+	int rc = needs->keeps_clocks ? profile_load_tables(&profile, path, tables, err)
+				     : host_clocks_load(&profile, path, tables, err);
 
 	return rc < 0 ? rc
 		      : report_for(out, profile,

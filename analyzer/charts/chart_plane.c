@@ -119,6 +119,18 @@ struct figure plane_tick_percent(double share)
 	return figure;
 }
 
+static const char *const byte_prefixes[] = {"", "K", "M", "G", "T"};
+
+struct figure plane_tick_bytes(double bytes)
+{
+	return tick(bytes, byte_prefixes, 5, "B");
+}
+
+struct figure plane_tick_rate(double byte_per_s)
+{
+	return tick(byte_per_s, byte_prefixes, 5, "B/s");
+}
+
 /* ---- files ---- */
 
 int plane_open(struct plane *plane, const struct chart_options *options, const char *folder,

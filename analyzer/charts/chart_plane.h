@@ -114,5 +114,7 @@ struct figure plane_tick_flops(double flop_per_s);
 struct figure plane_tick_number(double number);
 struct figure plane_tick_count(double count);
 struct figure plane_tick_percent(double share);
+struct figure plane_tick_bytes(double bytes); /* of powers of 1000, as its axis is */
+struct figure plane_tick_rate(double byte_per_s);
 
 #endif

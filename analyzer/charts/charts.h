@@ -28,6 +28,8 @@
 	CHART(atomics, "time of kernels with atomics, and what one or many addresses would take")  \
 	CHART(job,                                                                                 \
 	      "several ranks: what ran when, their collectives joined, exposed communication")     \
+	CHART(message_sizes,                                                                       \
+	      "collectives and copies between GPUs by size, against what the links do")            \
 	CHART(whatif, "a few iterations as recorded and as they would be; only when it is named")  \
 	CHART(tune, "best found against trials, of a folder that tune wrote; only when it is named")
 

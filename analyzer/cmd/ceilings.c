@@ -1,4 +1,5 @@
 /* ceilings.c - measures this GPU's roofs and launch costs, or shows a stored file of them. */
+#define _GNU_SOURCE /* asprintf */
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -31,7 +32,7 @@ static const struct argp_option option_table[] = {
 	{"quick", KEY_QUICK, NULL, 0, "fewer and shorter samples: within 20 s", 0},
 	{"only", KEY_ONLY, "NAME,...", 0,
 	 "run only these programs: memory, caches, arithmetic, tensor, transfer, atomics, "
-	 "orchestration, device_launches, links; stored only with -o",
+	 "orchestration, device_launches, links; without -o stored beside what is known of the others",
 	 0},
 	{"links", KEY_LINKS, NULL, 0,
 	 "as --only=links: copies, signals and collectives between GPUs", 0},
@@ -344,6 +345,79 @@ static int store(const struct ceilings *ceilings, const char *path, int failures
 	return rc;
 }
 
+/* ---- a part beside the whole ---- */
+
+static int add_row(struct ceilings *ceilings, const struct ceiling *row,
+		   const struct options *options)
+{
+	return options->is_chosen[ceiling_kind(row->id)->program] ? 0 : ceilings_add(ceilings, row);
+}
+
+static int add_skip(struct ceilings *ceilings, const struct ceiling_skip *skip,
+		    const struct options *options)
+{
+	return options->is_chosen[ceiling_kind(skip->id)->program]
+		       ? 0
+		       : ceilings_add_skip(ceilings, skip->id, skip->parameter, skip->reason);
+}
+
+/* All rows of the other programs, and how both were measured. */
+static int add_whole(struct ceilings *part, const struct ceilings *whole,
+		     const struct options *options)
+{
+	char *command = NULL, *date = strdup(whole->date ? whole->date : "");
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < whole->count; i++)
+		rc = add_row(part, &whole->rows[i], options);
+	for (size_t i = 0; rc == 0 && i < whole->skip_count; i++)
+		rc = add_skip(part, &whole->skips[i], options);
+	if (asprintf(&command, "%.800s; %s on %.10s", whole->command ? whole->command : "",
+		     part->command, part->date) < 0)
+		command = NULL;
+	if (!command || !date || rc < 0) {
+		free(command);
+		free(date);
+		return -ENOMEM;
+	}
+	free(part->command);
+	free(part->date);
+	part->command = command;
+	part->date = date;
+	(void)ceilings_sort(part);
+	return 0;
+}
+
+/* Whether what is stored, or came with rooflinectl, was measured on this GPU with this driver, and no less well. */
+static bool fits(const struct ceilings *whole, const struct ceilings *part)
+{
+	return whole && !whole->is_datasheet && whole->gpu && whole->driver &&
+	       !strcmp(whole->gpu, part->gpu) && !strcmp(whole->driver, part->driver) &&
+	       (whole->is_quick || !part->is_quick);
+}
+
+/* What only a part was measured of is put beside what is known of the rest: *path is then where to store both, and NULL
+ * where nothing is known, as a part alone must not stand for the whole. */
+static int put_beside(struct ceilings *part, const char **path, char *buffer, size_t size,
+		      const struct options *options, struct err *err)
+{
+	struct ceilings_choice choice = {0};
+	int rc = ceilings_for_gpu(&choice, part->gpu, part->driver, 0, 0, NULL, err);
+
+	*path = NULL;
+	if (rc == 0 && fits(choice.ceilings, part)) {
+		part->is_quick = choice.ceilings->is_quick;
+		rc = add_whole(part, choice.ceilings, options);
+		if (rc < 0)
+			err_set(err, rc, "out of memory");
+		if (rc == 0)
+			rc = ceilings_user_path(buffer, size, part->gpu, part->driver, err);
+		*path = buffer;
+	}
+	ceilings_choice_close(&choice);
+	return rc;
+}
+
 /* Where to store: *path is NULL for a part without -o, which must not replace a whole. */
 static int storing_path(const char **path, char *buffer, size_t size, const struct options *options,
 			const struct doctor_system *machine, struct err *err)
@@ -373,6 +447,8 @@ static int measure_and_store(const struct options *options, struct err *err)
 		return err_set(err, -ENOMEM, "out of memory");
 	failures = measure(ceilings, options, err);
 	rc = failures < 0 ? failures : print(ceilings, NULL, options, err);
+	if (rc == 0 && !path && !failures)
+		rc = put_beside(ceilings, &path, buffer, sizeof(buffer), options, err);
 	if (rc == 0)
 		rc = store(ceilings, path, failures, err);
 	ceilings_free(ceilings);

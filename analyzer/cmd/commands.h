@@ -17,6 +17,7 @@
 	COMMAND(report, "tell where the GPU's time went and why it idled")                       \
 	COMMAND(advise, "recommend what to change, with the gain and how to check it")           \
 	COMMAND(whatif, "what several changes at once would bring, re-simulated")                \
+	COMMAND(scale, "what several GPUs would bring to a program recorded on one")             \
 	COMMAND(verify, "compare the speedup that a change brought with the predicted one")      \
 	COMMAND(compare, "tell what is different between two or more recordings")                \
 	COMMAND(tune, "find the launch parameters with which a program is fastest")              \

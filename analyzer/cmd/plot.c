@@ -108,16 +108,17 @@ static bool needs_results(const struct chart *chart)
 	return chart->write == chart_tune;
 }
 
-/* The chart that most recordings cannot have, as they are of one GPU: nobody misses it. */
+/* Charts that most recordings cannot have, as they are of one GPU: nobody misses them. */
 static bool needs_job(const struct chart *chart)
 {
-	return chart->write == chart_job;
+	return chart->write == chart_job || chart->write == chart_message_sizes;
 }
 
 /* The charts that show a time out of the whole recording, with what runs around it; the others are of what ran in it alone. */
 static bool is_over_time(const struct chart *chart)
 {
-	return chart->write == chart_timeline || needs_job(chart) || needs_strategies(chart);
+	return chart->write == chart_timeline || chart->write == chart_job ||
+	       needs_strategies(chart);
 }
 
 /* Whether it was named, or all are drawn and it can be.  A time is asked of the timeline where nothing is named. */

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE /* asprintf */
 #include "cmd/source.h"
 
+#include "analysis/time/host_clocks.h"
+
 #include "advice/advice.h"
 #include "analysis/compare/comparison.h"
 #include "analysis/time/occurrence.h"
@@ -213,7 +215,7 @@ static int build_part(struct report **out, const char *path, const struct select
 {
 	struct profile *profile;
 	char *sentence;
-	int rc = profile_load(&profile, path, err);
+	int rc = host_clocks_load(&profile, path, TABLES_ALL, err);
 
 	if (rc < 0)
 		return rc;

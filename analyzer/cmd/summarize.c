@@ -48,7 +48,8 @@ static const struct argp parser = {
 
 static int run(struct summarize_arguments *arguments, struct err *err)
 {
-	static const struct report_needs needs = {TABLES_ALL, SUMMARY_ANALYSES};
+	static const struct report_needs needs = {
+		TABLES_ALL, SUMMARY_ANALYSES, true}; /* merge compares the clocks of all hosts */
 	struct report *report = NULL;
 	struct summary summary = {0};
 	struct progress progress;

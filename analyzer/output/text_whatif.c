@@ -226,7 +226,7 @@ int whatif_write_text(const struct scenario *scenario, FILE *out,
 	page_title(&page, "Techniques", "in the order in which they are applied");
 	for (size_t i = 0; i < scenario->part_count; i++)
 		put_part(&page, scenario, &scenario->parts[i]);
-	if (scenario->is_changed && !scenario_is_of_job(scenario))
+	if (scenario->is_changed && !scenario->is_of_job)
 		put_picture(&page, scenario);
 	return page_finish(&page, "the prediction", err);
 }

@@ -304,6 +304,7 @@ const struct technique technique_cuda_graph = {
 	.is_blind_to_device_work = true,
 	.contains = {&technique_remove_syncs, &technique_preallocate},
 	.moves_waits = true,
+	.is_of_calls = true,
 	.bound = BOUND_BUSY,
 	.spread = SPREAD_LAUNCH,
 	.change_loop = change_loop,

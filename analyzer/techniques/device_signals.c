@@ -46,6 +46,9 @@ static int64_t *find_handed(const struct job_application *application, size_t *c
 	return handed_ns;
 }
 
+/* Stores have to have arrived before the signal may: there and back, and then there.  At the high end it comes with them. */
+#define WAYS 3
+
 /* The copy becomes stores of the kernel before it, and a signal behind them. */
 static void change_copy(struct job_application *application, uint32_t op, double signal_ns)
 {
@@ -53,6 +56,8 @@ static void change_copy(struct job_application *application, uint32_t op, double
 	double rate = ceilings_at(application->run->ceilings, CEILING_peer_copy, 0);
 	uint64_t bytes = profile->copies[profile->ops[op].detail].bytes;
 
+	if (application->end != ASSUMED_MOST)
+		signal_ns *= WAYS;
 	application->job.tasks.items[op].length_ns =
 		signal_ns + (rate > 0 ? (double)bytes / rate * 1e9 : 0);
 }
@@ -192,12 +197,15 @@ const struct technique technique_device_signals = {
 	.option = "signals",
 	.help = "GPUs hand over to each other by signals in memory, in place of hosts that wait and launch",
 	.effect =
-		"A short copy between GPUs for which a host waits becomes stores and a signal of the kernel before it, "
-		"which take peer_signal. What follows it on either GPU waits there, and for no launch.",
+		"A short copy between GPUs for which a host waits becomes stores and a signal of the kernel before it. These "
+		"take peer_signal three times, as the stores have to have arrived before the signal is sent: there, back, and "
+		"there; at the high end the signal comes with the data. What follows it on either GPU waits there, and for no "
+		"launch.",
 	.changed = "copies between GPUs become stores and signals",
 	.assumes = "hosts do nothing else in between than wait for each other",
 	.refusal = nothing_handed,
 	.always_assumes = true,
+	.has_most = true,
 	.has_ops = true,
 	.has_lanes = true,
 	.bound = BOUND_BUSY | BOUND_ENGINES | BOUND_STAGED,

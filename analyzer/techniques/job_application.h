@@ -19,6 +19,7 @@ struct job_application {
 	uint64_t number; /* of ARGUMENT_NUMBER */
 	/* As recorded; 0: there is none.  The kernels' is owned, by kernel. */
 	double *shortest_kernels_ns, shortest_copy_ns;
+	double setup_ns; /* what it costs once, on the rank where that takes longest */
 	/* Owned; by stream: what the host takes for a kernel of communication at least; 0: it launches none. */
 	double *least_host_ns;
 	uint32_t *

@@ -52,6 +52,7 @@ const struct technique technique_preallocate = {
 	.refusal = refused_nothing,
 	.is_shared = true,
 	.tried_by = "pool",
+	.is_of_calls = true,
 	.bound = BOUND_BUSY,
 	.spread = SPREAD_HOST,
 	.change_loop = change_loop,

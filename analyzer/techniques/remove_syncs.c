@@ -88,6 +88,7 @@ const struct technique technique_remove_syncs = {
 	.is_shared = true,
 	.is_blind_to_device_work = true,
 	.moves_waits = true,
+	.is_of_calls = true,
 	.bound = BOUND_BUSY,
 	.spread = SPREAD_HOST,
 	.change_loop = change_loop,

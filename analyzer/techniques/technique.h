@@ -76,6 +76,7 @@ struct technique {
 	bool moves_waits; /* after it the host waits elsewhere, or not at all */
 	bool is_shared;	  /* only drops calls of a loop: techniques after it may change that, too */
 	const struct technique *leaves_to; /* NULL, or one that may change a loop after it, too */
+	bool is_of_calls; /* it changes calls alone, and so may those of all ranks of a job that meets (whatif/job_calls.h) */
 	bool is_blind_to_device_work; /* predicts nothing where the device launches work itself */
 	/* What has to be done for it anyhow and is less to do, NULL where there are fewer: a graph holds no waits. */
 	const struct technique *contains[TECHNIQUE_PARTS];

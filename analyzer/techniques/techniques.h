@@ -36,7 +36,8 @@
 	TECHNIQUE(unroll_graph)          \
 	TECHNIQUE(peer_copy)             \
 	TECHNIQUE(overlap_communication) \
-	TECHNIQUE(device_signals)
+	TECHNIQUE(device_signals)        \
+	TECHNIQUE(balance_ranks)
 
 #define TECHNIQUE_CONSTANT(name) TECHNIQUE_##name,
 enum technique_id { TECHNIQUES(TECHNIQUE_CONSTANT) TECHNIQUE_COUNT };

@@ -6,6 +6,7 @@
 #include "base/paths.h"
 #include "base/sums.h"
 #include "trace/loader.h"
+#include "trace/table_form.h"
 #include "trace/usable_times.h"
 
 bool loader_check_times(struct loader_task *task, int64_t start_ns, int64_t end_ns,
@@ -54,6 +55,44 @@ bool loader_has_rows(const struct recording_process *source, enum trace_table ta
 	return has_rows;
 }
 
+/* A table whose moments are by another host's clock. */
+struct moving {
+	struct loader_task *task;
+	reader_row each;
+	struct table_form form;
+};
+
+/* Columns of that type are moments, of which 0 is none. */
+static int move_row(const union trace_row *row, const struct reader_place *place, void *context)
+{
+	const struct moving *moving = context;
+	union trace_row moved = *row;
+
+	for (size_t i = 0; i < moving->form.column_count; i++) {
+		const struct table_column *column = &moving->form.columns[i];
+		int64_t ns;
+
+		if (column->type != COLUMN_i64)
+			continue;
+		memcpy(&ns, (const char *)&moved + column->offset, sizeof(ns));
+		if (!ns || __builtin_sub_overflow(ns, moving->task->owner->ahead_ns, &ns))
+			continue;
+		memcpy((char *)&moved + column->offset, &ns, sizeof(ns));
+	}
+	return moving->each(&moved, place, moving->task);
+}
+
+static int read_moved(struct loader_task *task, enum trace_table table, reader_row each,
+		      struct err *err)
+{
+	struct moving moving = {task, each, table_form_of(table)};
+
+	if (!task->owner->ahead_ns)
+		return reader_read_table(task->owner->source, table, each, task, &task->losses,
+					 err);
+	return reader_read_table(task->owner->source, table, move_row, &moving, &task->losses, err);
+}
+
 int loader_read(struct loader_task *task, enum trace_table table, reader_row each)
 {
 	const struct recording_process *source = task->owner->source;
@@ -63,7 +102,7 @@ int loader_read(struct loader_task *task, enum trace_table table, reader_row eac
 
 	if (!(task->owner->tables >> table & 1))
 		return look_at(task, table);
-	rc = reader_read_table(source, table, each, task, &task->losses, &err);
+	rc = read_moved(task, table, each, &err);
 	if (rc == 0)
 		task->opened_count++;
 	if (rc == 0 || rc == -ENOENT)

@@ -65,7 +65,9 @@ struct loader {
 	struct profile *profile;
 	struct loaded_op *ops;
 	size_t op_count;
-	uint64_t tables; /* those to read */
+	uint64_t tables;		 /* those to read */
+	const struct host_clock *clocks; /* by which times are moved */
+	size_t clock_count;
 	struct loader_capacity capacity;
 	struct strings *texts;	      /* profile->strings */
 	struct strings *kernel_texts; /* numbers are indexes of kernel_names[] */
@@ -133,7 +135,8 @@ struct process_loader {
 	struct loader *loader;
 	const struct recording_process *source;
 	uint32_t process;
-	uint64_t tables; /* of the loader's, and what those need */
+	uint64_t tables;  /* of the loader's, and what those need */
+	int64_t ahead_ns; /* that all times are moved back by */
 	struct id_map names, devices, contexts, streams, signatures, threads, metrics;
 	struct id_map name_kernels; /* from names.id of kernels to kernel_names[] */
 	const char **name_texts;    /* by index in names */

@@ -61,6 +61,35 @@ static uint64_t folder_pid(const char *folder)
 	return dot ? strtoull(dot + 1, NULL, 10) : 0;
 }
 
+static void move_back(int64_t *moment_ns, int64_t ahead_ns)
+{
+	int64_t moved_ns;
+
+	if (*moment_ns && !__builtin_sub_overflow(*moment_ns, ahead_ns, &moved_ns) && moved_ns > 0)
+		*moment_ns = moved_ns;
+}
+
+/* By which clock its times shall be. */
+static int choose_clock(struct process_loader *loader, struct profile_process *process)
+{
+	const struct loader *all = loader->loader;
+
+	for (size_t i = 0; i < all->clock_count; i++) {
+		const struct host_clock *clock = &all->clocks[i];
+
+		if (strcmp(clock->host, process->host))
+			continue;
+		process->clock_host = strings_intern(all->texts, clock->base);
+		process->clock_ahead_ns = loader->ahead_ns = clock->ahead_ns;
+		process->clock_error_ns = clock->error_ns;
+		process->clock_common_count = clock->common_count;
+		move_back(&process->start_ns, clock->ahead_ns);
+		move_back(&process->sealed_ns, clock->ahead_ns);
+		return process->clock_host ? 0 : -ENOMEM;
+	}
+	return 0;
+}
+
 int loader_parse_process_facts(struct process_loader *loader)
 {
 	struct profile_process *process = loader_facts(loader);
@@ -82,7 +111,7 @@ int loader_parse_process_facts(struct process_loader *loader)
 			       loader_property_number(process, "delay_ns", 0) ||
 			       loader_property_number(process, "duration_ns", 0) ||
 			       loader_property_number(process, "profiler_api", 0);
-	return 0;
+	return choose_clock(loader, process);
 }
 
 /* ---- names ---- */

@@ -179,6 +179,8 @@ struct loading {
 	uint64_t tables;
 	struct recording recording;
 	struct err first_failure;
+	const struct host_clock *clocks;
+	size_t clock_count;
 };
 
 /* Adds the processes of one run.  One that cannot be read is passed over while there are others. */
@@ -212,6 +214,8 @@ static int load_run(struct profile **out, struct loading *loading, enum roofline
 	int rc = loader_init(&loader, loading->path);
 
 	loader.tables = loading->tables;
+	loader.clocks = loading->clocks;
+	loader.clock_count = loading->clock_count;
 	if (rc == 0)
 		rc = add_processes(&loader, loading, run, err);
 	if (rc == 0)
@@ -323,9 +327,13 @@ static int no_recording(const struct loading *loading, struct err *err)
 		       loading->path);
 }
 
-int profile_load_tables(struct profile **out, const char *path, uint64_t tables, struct err *err)
+int profile_load_aligned(struct profile **out, const char *path, uint64_t tables,
+			 const struct host_clock *clocks, size_t clock_count, struct err *err)
 {
-	struct loading loading = {.path = path, .tables = tables | TABLES_SMALL};
+	struct loading loading = {.path = path,
+				  .tables = tables | TABLES_SMALL,
+				  .clocks = clocks,
+				  .clock_count = clock_count};
 	struct profile *profile = NULL;
 	int rc = recording_open(&loading.recording, path, err);
 
@@ -345,6 +353,11 @@ int profile_load_tables(struct profile **out, const char *path, uint64_t tables,
 		*out = profile;
 	recording_close(&loading.recording);
 	return rc;
+}
+
+int profile_load_tables(struct profile **out, const char *path, uint64_t tables, struct err *err)
+{
+	return profile_load_aligned(out, path, tables, NULL, 0, err);
 }
 
 int profile_load(struct profile **out, const char *path, struct err *err)

@@ -450,6 +450,10 @@ struct profile_process {
 	uint32_t leader;	   /* threads[]: whose the calls of those are that is_joined says */
 	bool has_managed;	   /* page faults and migrations of managed memory were recorded */
 	bool is_filtered;	   /* by --kernels, --delay, --duration or the profiler API */
+	/* All times are by the clock of that host, from which this process's own was so far ahead; NULL: by its own host's. */
+	const char *clock_host;
+	int64_t clock_ahead_ns, clock_error_ns;
+	uint64_t clock_common_count; /* collectives that this stands on; 0: it is that host's */
 };
 
 /* What was lost, from losses.csv and from reading; counts of one kind and process are added up. */
@@ -592,6 +596,17 @@ int profile_load(struct profile **out, const char *path, struct err *err);
 /* The same of some tables, a set of tables.h: the others are as if they had no rows.  Small ones that say what ids stand
  * for are always read. */
 int profile_load_tables(struct profile **out, const char *path, uint64_t tables, struct err *err);
+
+/* How far the clock of a host is ahead of another one's. */
+struct host_clock {
+	const char *host, *base;
+	int64_t ahead_ns, error_ns;
+	uint64_t common_count;
+};
+
+/* The same with the times of all hosts by the clocks of their bases. */
+int profile_load_aligned(struct profile **out, const char *path, uint64_t tables,
+			 const struct host_clock *clocks, size_t clock_count, struct err *err);
 
 /* Frees a profile, also a half-built one; NULL is fine. */
 void profile_free(struct profile *profile);

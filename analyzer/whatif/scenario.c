@@ -54,6 +54,15 @@ static void find_applicable(struct applicable *applicable, struct scenario *scen
 	}
 }
 
+static bool is_of_job(const struct scenario *scenario, const struct what_ifs *what_ifs)
+{
+	for (size_t i = 0; i < scenario->part_count; i++)
+		if (!scenario->parts[i].together.effect.refusal &&
+		    what_if_is_of_job(what_ifs, scenario->parts[i].technique))
+			return true;
+	return false;
+}
+
 static int predict_together(struct scenario *scenario, const struct applicable *applicable,
 			    const struct what_ifs *what_ifs)
 {
@@ -63,6 +72,7 @@ static int predict_together(struct scenario *scenario, const struct applicable *
 
 	for (size_t i = 0; rc == 0 && i < applicable->count; i++)
 		set_part(scenario, applicable->parts[i], &together[i]);
+	scenario->is_of_job = rc == 0 && is_of_job(scenario, what_ifs);
 	return rc;
 }
 
@@ -160,15 +170,6 @@ int scenario_predict(struct scenario *out, const struct report *report,
 	const struct wanted wanted = {.chosen = chosen, .range = range};
 
 	return predict_wanted(out, &wanted, report, err);
-}
-
-bool scenario_is_of_job(const struct scenario *scenario)
-{
-	for (size_t i = 0; i < scenario->part_count; i++)
-		if (!scenario->parts[i].together.effect.refusal &&
-		    techniques[scenario->parts[i].technique]->change_job)
-			return true;
-	return false;
 }
 
 int scenario_show(struct scenario *out, struct side_by_side *sides, const struct report *report,

@@ -35,6 +35,7 @@ struct scenario {
 	size_t part_count;
 	uint64_t numbers[TECHNIQUE_COUNT]; /* as asked for */
 	bool is_changed;		   /* by any of them; else there is no prediction */
+	bool is_of_job; /* what changes is a whole job, of which there is nothing to look at (what_if_job.h) */
 	bool is_up_to;		 /* by one of which the low end is told first (technique.h) */
 	double unrecorded_share; /* of launches of kernels, which were counted by instrumented code */
 	struct prediction prediction;
@@ -43,9 +44,6 @@ struct scenario {
 /* Fails with -ENODATA where nothing can be predicted, the reason in err, or -ENOMEM. */
 int scenario_predict(struct scenario *out, const struct report *report,
 		     const struct chosen_techniques *chosen, const char *range, struct err *err);
-
-/* Whether what changes is a whole job, of which there is nothing to look at (what_if_job.h). */
-bool scenario_is_of_job(const struct scenario *scenario);
 
 /* The same, and what changes to look at; within: only in that NVTX range, or NULL.  sides is all 0 where
  * nothing changes there; the caller frees with side_by_side_free, also after a failure. */

@@ -387,12 +387,33 @@ static int together(struct prediction *out, struct what_if *parts, const enum te
 	return rc;
 }
 
-static size_t count_of_job(const enum technique_id *ids, size_t count)
+/* Ranks that a launcher numbered wait for each other, and so do GPUs that collectives join. */
+static bool meet_ranks(const struct what_ifs *all)
+{
+	const struct collectives *collectives =
+		all->run.report ? all->run.report->collectives : NULL;
+	const struct profile *profile = all->run.report ? all->run.report->profile : NULL;
+	size_t numbered_count = 0;
+
+	for (size_t i = 0; profile && i < profile->process_count; i++)
+		numbered_count += profile->processes[i].rank >= 0;
+	for (size_t i = 0; collectives && i < collectives->rank_count; i++)
+		if (collectives->ranks[i].is_matched)
+			return true;
+	return numbered_count > 1;
+}
+
+bool what_if_is_of_job(const struct what_ifs *all, enum technique_id id)
+{
+	return techniques[id]->change_job || (techniques[id]->is_of_calls && meet_ranks(all));
+}
+
+static size_t count_of_job(const struct what_ifs *all, const enum technique_id *ids, size_t count)
 {
 	size_t found = 0;
 
 	for (size_t i = 0; i < count; i++)
-		found += what_if_is_of_job(ids[i]);
+		found += what_if_is_of_job(all, ids[i]);
 	return found;
 }
 
@@ -401,7 +422,7 @@ static size_t count_of_job(const enum technique_id *ids, size_t count)
 static int of_one_sort(struct prediction *out, struct what_if *parts, const enum technique_id *ids,
 		       size_t count, const struct what_ifs *all, size_t device, bool needs_each)
 {
-	bool is_of_job = count && what_if_is_of_job(ids[0]);
+	bool is_of_job = count && what_if_is_of_job(all, ids[0]);
 	enum technique_id kept[TECHNIQUE_COUNT];
 	struct what_if changed[TECHNIQUE_COUNT];
 	size_t kept_count = 0, next = 0;
@@ -411,7 +432,7 @@ static int of_one_sort(struct prediction *out, struct what_if *parts, const enum
 	memset(changed, 0, sizeof(changed));
 	for (size_t i = 0; i < count; i++) {
 		parts[i] = (struct what_if){.effect.refusal = refused_other_sort};
-		if (what_if_is_of_job(ids[i]) == is_of_job)
+		if (what_if_is_of_job(all, ids[i]) == is_of_job)
 			kept[kept_count++] = ids[i];
 	}
 	if (needs_each && kept_count < count)
@@ -419,7 +440,7 @@ static int of_one_sort(struct prediction *out, struct what_if *parts, const enum
 	rc = is_of_job ? what_if_job(out, changed, kept, kept_count, all, device, needs_each)
 		       : together(out, changed, kept, kept_count, all, device, needs_each);
 	for (size_t i = 0; i < count; i++)
-		if (what_if_is_of_job(ids[i]) == is_of_job)
+		if (what_if_is_of_job(all, ids[i]) == is_of_job)
 			parts[i] = changed[next++];
 	return rc;
 }
@@ -427,7 +448,7 @@ static int of_one_sort(struct prediction *out, struct what_if *parts, const enum
 static int of_any_sort(struct prediction *out, struct what_if *parts, const enum technique_id *ids,
 		       size_t count, const struct what_ifs *all, size_t device, bool needs_each)
 {
-	return count_of_job(ids, count)
+	return count_of_job(all, ids, count)
 		       ? of_one_sort(out, parts, ids, count, all, device, needs_each)
 		       : together(out, parts, ids, count, all, device, needs_each);
 }
@@ -469,7 +490,7 @@ int what_if_side_by_side(struct side_by_side *out, const enum technique_id *ids,
 
 	*out = (struct side_by_side){0};
 	for (size_t i = 0; rc == 0 && i < count; i++)
-		if (!what_if_is_of_job(ids[i]))
+		if (!what_if_is_of_job(all, ids[i]))
 			rc = apply_technique(&part.effect, &applied, ids[i]);
 	if (rc == 0 && applied.application.place_count)
 		rc = side_by_side_replay(

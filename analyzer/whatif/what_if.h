@@ -82,6 +82,9 @@ int what_if_not_recorded(struct not_recorded *out, const struct profile *profile
 /* The device with most operations; 0 without any. */
 size_t what_if_main_device(const struct profile *profile);
 
+/* Whether it changes a whole job: all that it does, or the calls of ranks that wait for each other in collectives. */
+bool what_if_is_of_job(const struct what_ifs *all, enum technique_id id);
+
 /* Several techniques at once, in one replay.  A loop that one of them changes is left alone by those
  * after it, so their order matters.  parts: one of each technique, what it changed beside the others or
  * why nothing, without a prediction of its own.  out is all zero where nothing changes.  The predictor

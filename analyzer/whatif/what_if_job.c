@@ -5,10 +5,13 @@
 #include <stdlib.h>
 
 #include "techniques/job_application.h"
+#include "whatif/apply.h"
 #include "whatif/bounds.h"
+#include "whatif/job_calls.h"
 #include "whatif/simulated_times.h"
 
 static const char no_job[] = "only one GPU has work in the recording";
+static const char handed[] = "other threads or processes go on after the waits that would be gone";
 static const char endless[] = "re-simulated, ranks wait for each other forever";
 
 /* Of parts that are tried, the fewest that bring it within this of the best. */
@@ -48,7 +51,63 @@ static int application_open(struct job_application *application, const struct at
 			  attempt->end != ASSUMED_MOST);
 	if (rc == 0)
 		rc = job_application_find_least(application);
+	if (rc == 0)
+		job_calls_subtract_recording(&application->job, attempt->all->run.costs);
 	return application->is_changed && application->is_gone ? rc : -ENOMEM;
+}
+
+/* Why nothing changes is told of the GPU that was asked for. */
+static void add_effect(struct effect *sum, const struct effect *one, bool is_asked)
+{
+	if (one->refusal) {
+		if (is_asked)
+			sum->refusal = one->refusal;
+		return;
+	}
+	sum->refusal = NULL;
+	sum->iteration_count += one->iteration_count;
+	sum->loop_count += one->loop_count;
+	sum->changed_count += one->changed_count;
+	sum->most_nodes = one->most_nodes > sum->most_nodes ? one->most_nodes : sum->most_nodes;
+	sum->is_assuming |= one->is_assuming;
+	if (!sum->largest)
+		sum->largest = one->largest;
+}
+
+/* What a technique makes of the calls for one GPU is found as if that were the only one. */
+static int change_calls_of(struct job_application *application, const struct attempt *attempt,
+			   enum technique_id id, size_t device)
+{
+	struct effect effect = {.refusal = techniques[id]->refusal};
+	struct applied applied;
+	bool hands_over = false;
+	int rc = apply_begin(&applied, attempt->all, device, &id, 1, attempt->end);
+
+	if (rc == 0)
+		rc = apply_technique(&effect, &applied, id);
+	if (rc == 0 && !effect.refusal)
+		rc = job_calls_change(application, &applied.application.change, &hands_over);
+	if (hands_over)
+		effect.refusal = handed;
+	if (!effect.refusal)
+		application->setup_ns = fmax(application->setup_ns, applied.application.setup_ns);
+	add_effect(application->effect, &effect, device == attempt->device);
+	apply_end(&applied);
+	return rc;
+}
+
+/* The GPU that is asked for first: what it is refused for, and its largest loop, are told. */
+static const char *change_calls(struct job_application *application, const struct attempt *attempt,
+				enum technique_id id)
+{
+	const struct profile *profile = attempt->all->run.model->profile;
+
+	application->effect->refusal = techniques[id]->refusal;
+	application->rc = change_calls_of(application, attempt, id, attempt->device);
+	for (size_t i = 0; application->rc == 0 && i < profile->device_count; i++)
+		if (i != attempt->device && profile->devices[i].op_count)
+			application->rc = change_calls_of(application, attempt, id, i);
+	return application->effect->refusal;
 }
 
 static int change(struct job_application *application, const struct attempt *attempt,
@@ -65,7 +124,9 @@ static int change(struct job_application *application, const struct attempt *att
 		application->number = given ? given : attempt->number;
 		if (techniques[id]->argument == ARGUMENT_NUMBER && !given)
 			effect->number = attempt->number;
-		effect->refusal = techniques[id]->change_job(application);
+		effect->refusal = techniques[id]->change_job
+					  ? techniques[id]->change_job(application)
+					  : change_calls(application, attempt, id);
 		*is_changed = *is_changed || !effect->refusal;
 		if (effect->refusal && attempt->needs_each)
 			break;
@@ -83,7 +144,7 @@ static bool is_refused(const struct attempt *attempt)
 
 /* ---- bounds ---- */
 
-/* What changes may be as short as the tasks say, and leaves its stream. */
+/* What changes may be as short as the tasks say, and leaves its stream; collectives are as short, without waiting. */
 static int describe_change(struct change *change, const struct job_application *application)
 {
 	const struct profile *profile = application->job.model->profile;
@@ -94,15 +155,18 @@ static int describe_change(struct change *change, const struct job_application *
 	for (size_t i = 0; rc == 0 && i < profile->op_count; i++) {
 		double length_ns = application->job.tasks.items[i].length_ns;
 
-		if (!application->is_changed[i])
+		if (!application->is_changed[i] &&
+		    application->job.tasks.items[i].meeting == TASK_NONE)
 			continue;
 		change->op_ns[i] = length_ns >= 1 ? (int64_t)length_ns : OP_GONE;
-		change->lanes[i] = 0;
+		if (application->is_changed[i])
+			change->lanes[i] = 0;
 	}
 	return rc;
 }
 
-/* On no GPU may it be faster than its operations, SMs and copies allow. */
+/* On no GPU may it be faster than its operations, SMs and copies allow: how long they are without waiting for other ranks
+ * the tasks say. */
 static int check_bounds(const struct prediction *prediction, const struct job_application *job,
 			const struct attempt *attempt)
 {
@@ -113,7 +177,7 @@ static int check_bounds(const struct prediction *prediction, const struct job_ap
 
 	for (size_t i = 0; i < attempt->count; i++)
 		if (!attempt->parts[i].effect.refusal)
-			terms.bounds |= techniques[attempt->ids[i]]->bound;
+			terms.bounds |= techniques[attempt->ids[i]]->bound | BOUND_STAGED;
 	for (size_t i = 0; rc == 0 && i < run->model->profile->device_count; i++) {
 		struct bounds bounds;
 
@@ -219,6 +283,7 @@ static int simulate(struct prediction *out, const struct attempt *attempt)
 		if (rc == 0)
 			rc = simulate_before(&before, attempt, &places);
 		if (rc == 0) {
+			after.program_ns += application.setup_ns;
 			set_prediction(out, &before, &after, attempt);
 			rc = check_bounds(out, &application, attempt);
 		}
@@ -265,25 +330,34 @@ static int choose_number(struct attempt *attempt)
 	return rc;
 }
 
+static void widen_ratio(struct predicted_ratio *out, const struct predicted_ratio *other,
+			enum assumed_end end)
+{
+	if (end == ASSUMED_LEAST)
+		out->low = fmin(out->low, other->low);
+	else
+		out->high = fmax(out->high, other->high);
+}
+
 /* The other ends of what is assumed widen the interval. */
-static int widen(struct prediction *out, const struct attempt *middle)
+static int widen(struct prediction *out, const struct attempt *middle, enum assumed_end end)
 {
 	struct what_if parts[TECHNIQUE_COUNT];
-	struct attempt most = *middle;
+	struct attempt attempt = *middle;
 	struct prediction other;
 	int rc;
 
-	most.end = ASSUMED_MOST;
-	most.parts = parts;
-	rc = simulate(&other, &most);
+	attempt.end = end;
+	attempt.parts = parts;
+	rc = simulate(&other, &attempt);
 	if (rc == -ERANGE || rc == -EDEADLK)
 		return 0;
 	if (rc < 0 || !(other.place.speedup > 0))
 		return rc;
-	out->program.high = fmax(out->program.high, other.program.high);
-	out->place.high = fmax(out->place.high, other.place.high);
+	widen_ratio(&out->program, &other.program, end);
+	widen_ratio(&out->place, &other.place, end);
 	if (other.steady_before_ns)
-		out->steady.high = fmax(out->steady.high, other.steady.high);
+		widen_ratio(&out->steady, &other.steady, end);
 	return 0;
 }
 
@@ -308,6 +382,17 @@ static bool has_most(const struct attempt *attempt)
 {
 	for (size_t i = 0; i < attempt->count; i++)
 		if (techniques[attempt->ids[i]]->has_most && !attempt->parts[i].effect.refusal)
+			return true;
+	return false;
+}
+
+/* Whether a technique assumes what may hold in part only: most of those of jobs have the same low end. */
+static bool has_least(const struct attempt *attempt)
+{
+	for (size_t i = 0; i < attempt->count; i++)
+		if ((techniques[attempt->ids[i]]->is_of_calls ||
+		     techniques[attempt->ids[i]]->is_up_to) &&
+		    attempt->parts[i].effect.is_assuming && !attempt->parts[i].effect.refusal)
 			return true;
 	return false;
 }
@@ -340,5 +425,9 @@ int what_if_job(struct prediction *out, struct what_if *parts, const enum techni
 		refuse(&attempt, rc == -ERANGE ? refused_impossible : endless);
 		return 0;
 	}
-	return rc == 0 && out->place.speedup > 0 && has_most(&attempt) ? widen(out, &attempt) : rc;
+	if (rc == 0 && out->place.speedup > 0 && has_most(&attempt))
+		rc = widen(out, &attempt, ASSUMED_MOST);
+	if (rc == 0 && out->place.speedup > 0 && has_least(&attempt))
+		rc = widen(out, &attempt, ASSUMED_LEAST);
+	return rc;
 }

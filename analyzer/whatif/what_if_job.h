@@ -9,12 +9,6 @@
 
 #include "whatif/what_if.h"
 
-/* Whether it changes a whole job. */
-static inline bool what_if_is_of_job(enum technique_id id)
-{
-	return techniques[id]->change_job;
-}
-
 /* As what_if_together, of such techniques alone; needs_each: nothing is predicted where one is refused. */
 int what_if_job(struct prediction *out, struct what_if *parts, const enum technique_id *ids,
 		size_t count, const struct what_ifs *all, size_t device, bool needs_each);

@@ -109,6 +109,8 @@
 	CEILING(peer_staged, links, "B/s", "bytes", "through the host: a copy there, a wait, a copy to the other GPU, and a wait") \
 	CEILING(peer_signal, links, "ns", "", "a kernel writes to another GPU's memory until a kernel there sees it: half of there and back") \
 	CEILING(nccl_all_reduce, links, "ns", "bytes", "NCCL's ncclAllReduce of so many bytes of floats, of all GPUs that reach each other") \
+	CEILING(nccl_small_by_gpus, links, "ns", "gpus", "ncclAllReduce of 8 bytes, of so many of these GPUs") \
+	CEILING(nccl_large_by_gpus, links, "ns", "gpus", "likewise, of 256 MiB") \
 	CEILING(nccl_all_gather, links, "ns", "bytes", "ncclAllGather, so many bytes of all GPUs together") \
 	CEILING(nccl_reduce_scatter, links, "ns", "bytes", "ncclReduceScatter, likewise") \
 	CEILING(nccl_send_recv, links, "ns", "bytes", "ncclSend of so many bytes to the next GPU, and ncclRecv from the one before")

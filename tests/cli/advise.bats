@@ -143,7 +143,7 @@ print(len(rows), rows[0]['id'], len(rows[0]['evidence'].splitlines()) > 1, rows[
 
 @test "where several devices have different reasons each is named with its own" {
 	run -0 "$ROOFLINECTL" report "$recordings/collectives.ordered" -s rejected
-	[[ "$output" == *"  - remove_syncs (GPU 0 "*"  - remove_syncs (GPU 1 "* ]]
+	[[ "$output" == *"concurrent_kernels (GPU 0 "*"concurrent_kernels (GPU 1 "* ]]
 	[ "$(grep -c "no loop has copies beside kernels" <<<"$output")" -eq 1 ]
 }
 

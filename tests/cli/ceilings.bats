@@ -140,6 +140,22 @@ spoil() {
 	[ ! -e "$XDG_DATA_HOME" ]
 }
 
+@test "a part is stored beside what is known of the rest, in place of its own rows" {
+	good memory caches arithmetic tensor transfer atomics orchestration device_launches links
+	run -0 --separate-stderr "${ceilings[@]}"
+	sed -i 's/2\.0e12/4.0e12/; s/[12]\.[0-9]e3/5e3/' "$BATS_TEST_TMPDIR/links.lines"
+	run -0 --separate-stderr "${ceilings[@]}" --links
+	[[ "$stderr" == "rooflinectl ceilings: stored in $XDG_DATA_HOME/rooflinectl/ceilings/Imaginary_GPU_0-"*.json ]]
+	perl -MJSON::PP -e 'my $d = decode_json(join "", <STDIN>);
+		my %value = map { $_->{name} => $_->{value} } @{$d->{ceilings}};
+		die unless $value{peer_signal} == 5000 && $value{launch_call} == 2000 && $value{dram_read} == 2e12;
+		die unless @{$d->{ceilings}} == keys %value;
+		die unless $d->{command} =~ /^rooflinectl ceilings; rooflinectl ceilings --links on 20\d\d-\d\d-\d\d$/;' \
+		<"$XDG_DATA_HOME/rooflinectl/ceilings/"Imaginary_GPU_0-*.json
+	run -0 --separate-stderr "${ceilings[@]}" --quick --links # fewer samples than what is known
+	[[ "$stderr" == *"not stored"* ]]
+}
+
 @test "--links measures what lies between GPUs, by size, and stores it with -o" {
 	good links
 	sed -i "1a echo links >>'$BATS_TEST_TMPDIR/order'" "$programs/links"

@@ -41,6 +41,30 @@ says() {
 	says verdict "waiting for rank 2 takes"
 }
 
+@test "ranks on several hosts are as built, by one clock: how far the others are ahead is told" {
+	as_built --ranks 4 --hosts 2 --ahead 7300000 --delay 2:kernels:300000 --overlap 50000
+	says job "late rank 2 comes last in 20 of 20 collectives"
+	says job "clocks host1's is 7.30 ms ahead of host's by 20 collectives, off by 0 ns at most in half of them"
+	as_built --ranks 6 --hosts 3 --ahead -900000000 --delay 1:host:400000
+	says job "host1's is 900 ms behind host's"
+	says job "host2's is 1.80 s behind host's"
+	"$ROOFLINECTL" report job -s processes -f csv | python3 -c 'import csv, sys
+found = {row["host"]: row["clock_ahead_ns"] for row in csv.DictReader(sys.stdin)}
+assert found == {"host": "", "host1": "-900000000", "host2": "-1800000000"}, found'
+	# also of a part, and of a packed recording
+	says job "rank 1 comes last"
+	run -0 "$ROOFLINECTL" report job --from 5ms --to 9ms -s job
+	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *" rank 5 4.00 ms "*"rank 1 comes last"* ]]
+	"$ROOFLINECTL" pack job -o job.roofline
+	run -0 "$ROOFLINECTL" report job.roofline -s job
+	[[ "$output" == *"host1's is 900 ms behind host's"* ]]
+}
+
+@test "hosts without collectives in common are taken as they are, and that is said" {
+	built --ranks 2 --hosts 2 --ahead 5000000 --steps 3
+	says job "those of hosts that have no collectives in common are taken as they are"
+}
+
 @test "of a part of the time a rank has what lies in it" {
 	built --ranks 2
 	run -0 "$ROOFLINECTL" report job --from 5ms --to 9ms -s job
@@ -122,6 +146,32 @@ assert abs(a - 1.5 * 1048576 / 200e-6) < 1e-6 * a and abs(b - 3 * 1048576 / 200e
 	[ "$(python3 -c 'import csv, sys
 for row in csv.DictReader(sys.stdin): print(row["operation"], row["ceiling_ns"], row["ceiling_ratio"])' <<<"$output")" = "AllReduce 50000 0.25
 AllGather 100000 0.5" ]
+}
+
+@test "a message larger than all that was measured takes as much longer" {
+	built --ranks 2 --nccl $((1 << 30))
+	python3 "$root/tests/tools/make_step.py" step --links links.json --reduce 14000,894000
+	run -0 --separate-stderr "$ROOFLINECTL" report job --ceilings links.json -f csv -s message_sizes
+	[ "$(python3 -c 'import csv, sys
+for row in csv.DictReader(sys.stdin): print(row["ceiling_ns"])' <<<"$output")" = 3576000 ]
+}
+
+@test "plot message_sizes puts each size under the line of what was measured, or says that nobody measured it" {
+	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
+	built --ranks 4 --nccl 1048576 --swap 4
+	python3 "$root/tests/tools/make_step.py" step --links links.json --gpus 4 --reduce 50000,50000
+	run -0 --separate-stderr "$ROOFLINECTL" plot message_sizes ./job --ceilings links.json --format term
+	[[ "$output" == "most time: AllReduce of 1.00 MiB, 7.86 GB/s (25.0% of what these links do)"* ]]
+	[[ "$output" == *"A AllReduce of 1.00 MiB: 25.0%"*"B AllGather of 4.00 MiB"*"Lines: measured, of AllReduce of 4 GPUs"* ]]
+	run -0 --separate-stderr "$ROOFLINECTL" plot message_sizes ./job --format term
+	[[ "$output" == *"nobody measured: rooflinectl ceilings --links"*"A AllReduce of 1.00 MiB  "* ]]
+	run -0 --separate-stderr "$ROOFLINECTL" plot message_sizes "$root/tests/recordings/p2p_overlap.peer" --format term
+	[[ "$output" == "most time: copies of 128 MiB, 389 GB/s"* ]]
+	built --ranks 2
+	run -1 --separate-stderr "$ROOFLINECTL" plot message_sizes ./job
+	[[ "$stderr" == *"message_sizes: not drawn: "*"NCCL told no sizes"* ]]
+	"$ROOFLINECTL" plot ./job -o pictures 2>stderr # what most recordings cannot have nobody misses
+	run ! grep message_sizes stderr
 }
 
 @test "without what NCCL tells there are no sizes" {

@@ -44,6 +44,7 @@ assert abs(found / wanted - 1) < 0.1, (workload, found, wanted)' \
 	[ "$(first p2p_overlap.naive)" = "staged_peer_copy --peer-copy --buckets 8" ]
 	[ "$(first nccl_bucketed.naive)" = "exposed_communication --buckets 8" ]
 	[ "$(first nvshmem_signal.naive)" = device_signals ]
+	[ "$(first nvshmem_steal.naive)" = "rank_imbalance --steal" ]
 }
 
 @test "what overlaps already, and what GPUs do without their hosts, is left alone" {
@@ -68,7 +69,7 @@ assert abs(found / wanted - 1) < 0.1, (workload, found, wanted)' \
 }
 
 @test "techniques of a job and of one GPU do not go together, and that is said" {
-	run "$ROOFLINECTL" whatif --buckets 4 --graph --range run "$(of nccl_bucketed.naive)"
+	run "$ROOFLINECTL" whatif --buckets 4 --dependent --range run "$(of nccl_bucketed.naive)"
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"refused: the first technique is of the other sort"* ]]
 }
@@ -135,4 +136,80 @@ assert abs(found / wanted - 1) < 0.05, (sys.argv, found, wanted)' \
 	END
 	ceilings=$BATS_TEST_TMPDIR/ceilings.json
 	is_predicted --least-reduce $least
+}
+
+# after_us OPTION... -- OPTION...: what whatif says of a steady iteration, of a job whose hosts wait in each step
+after_us() {
+	local changes=()
+	while [ "$1" != -- ]; do changes+=("$1") && shift; done
+	shift
+	rm -rf "$BATS_TEST_TMPDIR/job"
+	python3 tests/tools/make_waiting_job.py "$BATS_TEST_TMPDIR/job" "$@"
+	"$ROOFLINECTL" whatif "${changes[@]}" --ceilings ceilings/NVIDIA_H200-*.json -f json "$BATS_TEST_TMPDIR/job" |
+		python3 -c 'import json, sys; print(round(json.load(sys.stdin)["steady"]["after_ns"] / 1000))'
+}
+
+# is_within LEAST MOST NUMBER
+is_within() {
+	[ "$3" -ge "$1" ] && [ "$3" -le "$2" ]
+}
+
+@test "with each step in a graph no rank waits for a slow host any more, in one process and in several" {
+	# eight kernels of 3 us and a collective of 8 us, and what lies between nodes
+	is_within 32 36 "$(after_us --graph --)"
+	is_within 32 36 "$(after_us --graph -- --slow 5000)"
+	is_within 32 36 "$(after_us --graph -- --slow 5000 --threads)"
+	is_within 32 36 "$(after_us --graph -- --slow 5000 --ranks 4)"
+}
+
+@test "without its waits a job is as fast as its slowest host launches, less what recording added" {
+	is_within 28 42 "$(after_us --fewer-waits --)"
+	is_within 70 82 "$(after_us --fewer-waits -- --slow 5000)"
+	is_within 70 82 "$(after_us --fewer-waits -- --slow 5000 --threads --ranks 3)"
+}
+
+@test "a step of buckets as a graph is predicted as it was measured" {
+	run "$ROOFLINECTL" whatif --graph --range run -f json "$(of nccl_bucketed.buckets)"
+	[ "$status" -eq 0 ]
+	python3 -c '
+import json, re, sys
+us = dict(re.findall(r"^(buckets|graph) +([\d.]+) ", open("docs/results/workloads-links.txt").read(), re.M))
+found, measured = json.load(sys.stdin)["place"], float(us["buckets"]) / float(us["graph"])
+assert abs(found["speedup"] / measured - 1) < 0.03, (found["speedup"], measured)
+assert found["low"] < measured < found["high"]' <<<"$output"
+}
+
+@test "waits after which other threads or processes go on stay" {
+	run "$ROOFLINECTL" whatif --fewer-waits --range run "$(of nvshmem_step.naive)"
+	[ "$status" -eq 0 ]
+	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *"refused: other threads or processes go on after the waits that would be gone"* ]]
+}
+
+@test "what changes the calls of all ranks is advised once, not for each GPU" {
+	run "$ROOFLINECTL" report --section advice --range run "$(of nvshmem_step.naive)"
+	[ "$(grep -c "[0-9]\.  Launch the repeating sequence" <<<"$output")" -eq 1 ]
+}
+
+# with_signal FILE: the ceilings of an H200 with what a signal takes, 1 us
+with_signal() {
+	mkdir -p "$(dirname "$1")"
+	python3 - ceilings/NVIDIA_H200-*.json >"$1" <<-'END'
+		import json, sys
+		found = json.load(open(sys.argv[1]))
+		found["ceilings"].append({"name": "peer_signal", "parameter": 0, "unit": "ns", "value": 1000.0, "low": 1000.0,
+		                          "high": 1000.0, "samples": 15, "sm_mhz_low": 0.0, "sm_mhz_high": 0.0})
+		json.dump(found, sys.stdout)
+	END
+}
+
+@test "what signals take is found in the stored ceilings of this GPU and driver, and in the file that is named" {
+	run "$ROOFLINECTL" whatif --signals --range run "$(of nvshmem_signal.naive)"
+	[[ "$output" == *"refused: what a signal between these GPUs takes nobody measured"* ]]
+	with_signal "$BATS_TEST_TMPDIR/some.json"
+	run "$ROOFLINECTL" whatif --signals --range run --ceilings "$BATS_TEST_TMPDIR/some.json" "$(of nvshmem_signal.naive)"
+	[[ "$output" == *"copies between GPUs become stores and signals"* ]]
+	named=$output
+	with_signal "$XDG_DATA_HOME/rooflinectl/ceilings/NVIDIA_H200-580.159.04.json"
+	run "$ROOFLINECTL" whatif --signals --range run "$(of nvshmem_signal.naive)"
+	[ "$output" = "$named" ]
 }

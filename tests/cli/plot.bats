@@ -495,7 +495,7 @@ device_decision: the host reads nothing small before it launches what follows" ]
 @test "plot names a chart that does not exist, and those that do" {
 	run "$ROOFLINECTL" plot recording roofs
 	[ "$status" -eq 2 ]
-	[[ "$output" == *"'roofs' is neither a recording nor a chart (timeline, gaps, kernels, roofline, launch_roofline, atomics, job, whatif, tune)"* ]]
+	[[ "$output" == *"'roofs' is neither a recording nor a chart (timeline, gaps, kernels, roofline, launch_roofline, atomics, job, message_sizes, whatif, tune)"* ]]
 	run "$ROOFLINECTL" plot roofs
 	[ "$status" -eq 2 ]
 	run "$ROOFLINECTL" plot --format jpg

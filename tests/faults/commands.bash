@@ -44,6 +44,7 @@ each_command() {
 		$do report --format $format "$recordings/syncs.roofline"
 		$do report --format $format --section roofline "$counted"
 		$do whatif --format $format --graph "$naive"
+		$do scale --format $format --gradients 1M "$naive"
 		$do verify --format $format "$naive" "$graph"
 		$do compare --format $format "$naive" "$graph"
 		$do report --format $format --section collectives "$given/job"

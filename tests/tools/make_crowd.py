@@ -87,6 +87,15 @@ class Process:
         self.operation("copies", start, end, kind=kind, src_memory=memory[0], dst_memory=memory[1],
                        bytes=bytes_, copy_count=1, correlation=self.call(begin, finish, name), **more)
 
+    def move(self, ahead):
+        """Another host's clock."""
+        for rows in self.rows.values():
+            for row in rows:
+                for key in row.keys() & {"start_ns", "end_ns", "time_ns"}:
+                    row[key] += ahead
+                if row.get("key") in ("start_ns", "sealed_ns"):
+                    row["value"] += ahead
+
     def write(self, folder):
         os.makedirs(folder, exist_ok=True)
         for table, columns in COLUMNS.items():

@@ -40,6 +40,8 @@ def read_arguments():
     parser.add_argument("--missing", type=int, help="a rank that was not recorded")
     parser.add_argument("--swap", type=int, help="a rank that launches two collectives in another order")
     parser.add_argument("--nccl", type=int, help="NCCL tells of its calls: bytes of each")
+    parser.add_argument("--hosts", type=int, default=1, help="that ranks are on, in turn")
+    parser.add_argument("--ahead", type=int, default=0, help="the clock of each further host, ns")
     parser.add_argument("--hang", type=int, help="a rank that does not come to the last collective")
     return parser.parse_args()
 
@@ -177,7 +179,11 @@ def write(arguments):
         skews += [skew] if skew is not None else []
     walk(ranks, steps, arguments.collective)
     for rank in ranks:
-        rank.process.write(f"{arguments.folder}/host.{rank.process.pid}")
+        host = rank.number % arguments.hosts
+        if host:
+            rank.process.rows["process"][1]["value"] = f"host{host}"
+            rank.process.move(host * arguments.ahead)
+        rank.process.write(f"{arguments.folder}/host{host or ''}.{rank.process.pid}")
     expected = {"ranks": {f"rank {rank.number}": {**rank.found, "late": rank.late, "path": rank.path}
                           for rank in ranks},
                 "median_skew_ns": statistics.median_low(skews), "most_skew_ns": max(skews)}

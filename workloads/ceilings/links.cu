@@ -6,6 +6,7 @@
  * documentation declares, so that no header of it is needed to build.
  */
 #include <chrono>
+#include <map>
 #include <memory>
 
 #include "ceiling.cuh"
@@ -256,7 +257,8 @@ static const int nccl_float = 7, nccl_sum = 0;
 struct nccl {
 	NCCL_FUNCTIONS(NCCL_MEMBER)
 	const char *(*GetErrorString)(int);
-	std::vector<nccl_comm> comms; /* as ends */
+	std::vector<nccl_comm> comms;			/* as ends */
+	std::map<size_t, std::vector<nccl_comm>> fewer; /* by how many GPUs: of the first ones */
 	std::string problem;
 };
 #undef NCCL_MEMBER
@@ -284,11 +286,22 @@ static void nccl_check(const struct nccl &nccl, int result, const char *call)
 
 #define NCCL_CHECK(nccl, ...) nccl_check(nccl, (nccl).__VA_ARGS__, #__VA_ARGS__)
 
+static std::vector<nccl_comm> nccl_connect(const struct nccl &nccl, const struct links &links,
+					   size_t count)
+{
+	std::vector<nccl_comm> comms(count);
+	std::vector<int> devices;
+
+	for (size_t i = 0; i < count; i++)
+		devices.push_back(links.ends[i].device);
+	NCCL_CHECK(nccl, CommInitAll(comms.data(), (int)count, devices.data()));
+	return comms;
+}
+
 static struct nccl nccl_open(const struct links &links)
 {
 	static const char file[] = "libnccl.so.2";
 	struct nccl nccl = {};
-	std::vector<int> devices;
 	void *library;
 
 	if (!links.problem.empty()) {
@@ -301,10 +314,9 @@ static struct nccl nccl_open(const struct links &links)
 			dynamic_library_problem(library, file, "NCCL (nvidia-nccl-cu13 of PyPI)");
 		return nccl;
 	}
-	for (const struct end &end : links.ends)
-		devices.push_back(end.device);
-	nccl.comms.resize(devices.size());
-	NCCL_CHECK(nccl, CommInitAll(nccl.comms.data(), (int)devices.size(), devices.data()));
+	nccl.comms = nccl_connect(nccl, links, links.ends.size());
+	for (size_t count = 2; count < links.ends.size(); count *= 2)
+		nccl.fewer[count] = nccl_connect(nccl, links, count);
 	return nccl;
 }
 
@@ -312,6 +324,9 @@ static void nccl_close(struct nccl &nccl)
 {
 	for (nccl_comm comm : nccl.comms)
 		NCCL_CHECK(nccl, CommDestroy(comm));
+	for (const auto &group : nccl.fewer)
+		for (nccl_comm comm : group.second)
+			NCCL_CHECK(nccl, CommDestroy(comm));
 }
 
 /* What the GPU of that rank does of one collective of so many bytes. */
@@ -352,6 +367,26 @@ static struct ceiling_variant collectives(struct nccl &nccl, const struct links 
 				NCCL_CHECK(nccl, GroupStart());
 				for (size_t rank = 0; rank < links.ends.size(); rank++)
 					enqueue_collective(nccl, links, id, bytes, (int)rank);
+				NCCL_CHECK(nccl, GroupEnd());
+			}
+			CUDA_CHECK(cudaSetDevice(links.ends[0].device));
+		}};
+}
+
+/* Of the first GPUs, or of all: which it is must outlive the measurement. */
+static struct ceiling_variant all_reduce(struct nccl &nccl, const struct links &links,
+					 const std::vector<nccl_comm> &comms, size_t bytes)
+{
+	return {(double)bytes, [=, &nccl, &links, &comms](long repeats) {
+			for (long i = 0; i < repeats; i++) {
+				NCCL_CHECK(nccl, GroupStart());
+				for (size_t rank = 0; rank < comms.size(); rank++)
+					NCCL_CHECK(nccl,
+						   AllReduce(links.ends[rank].memory[0],
+							     links.ends[rank].memory[1],
+							     bytes / sizeof(float), nccl_float,
+							     nccl_sum, comms[rank],
+							     links.ends[rank].stream));
 				NCCL_CHECK(nccl, GroupEnd());
 			}
 			CUDA_CHECK(cudaSetDevice(links.ends[0].device));
@@ -408,6 +443,28 @@ static void add_collectives(std::vector<struct ceiling_measurement> &all,
 					      : ceiling_skip(id, bytes, nccl.problem));
 }
 
+static void add_by_gpus(std::vector<struct ceiling_measurement> &all, struct ceiling_bench &bench,
+			const struct links &links, struct nccl &nccl)
+{
+	static const struct {
+		enum ceiling_id id;
+		long bytes;
+	} rows[] = {{CEILING_nccl_small_by_gpus, collective_sizes[0]},
+		    {CEILING_nccl_large_by_gpus, (long)most_bytes}};
+
+	for (const auto &row : rows) {
+		if (!nccl.problem.empty()) {
+			all.push_back(ceiling_skip(row.id, 2, nccl.problem));
+			continue;
+		}
+		for (const auto &group : nccl.fewer)
+			all.push_back(time_of(bench, row.id, (long)group.first,
+					      all_reduce(nccl, links, group.second, row.bytes)));
+		all.push_back(time_of(bench, row.id, (long)nccl.comms.size(),
+				      all_reduce(nccl, links, nccl.comms, row.bytes)));
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct ceiling_bench bench = ceiling_start("links", argc, argv);
@@ -419,6 +476,7 @@ int main(int argc, char **argv)
 	CUDA_CHECK(cudaSetDevice(0));
 	add_copies(all, bench, links);
 	add_collectives(all, bench, links, nccl);
+	add_by_gpus(all, bench, links, nccl);
 	rc = ceiling_run(bench, all);
 	nccl_close(nccl);
 	return rc;

@@ -53,6 +53,8 @@
 	     "hosts wait for short copies between GPUs and launch: signals of the GPUs")           \
 	RULE(exposed_communication,                                                                \
 	     "collectives or copies between GPUs run while nothing computes: in parts, beside it") \
+	RULE(rank_imbalance,                                                                       \
+	     "the same kernel takes longer on some ranks: work from one queue for all")            \
 	RULE(fuse_neighbors, "kernels hand each other arrays through DRAM: one kernel")            \
 	RULE(concatenate_products,                                                                 \
 	     "a library's products of one shape follow one another: one product, or a batch")      \

@@ -88,6 +88,17 @@ double ceilings_at(const struct ceilings *ceilings, enum ceiling_id id, uint64_t
 	return below == above ? below->value : interpolate(below, above, parameter);
 }
 
+double ceilings_ns_at(const struct ceilings *ceilings, enum ceiling_id id, uint64_t bytes)
+{
+	double ns = ceilings_at(ceilings, id, bytes);
+	uint64_t largest = 0;
+
+	for (size_t i = 0; i < ceilings->count; i++)
+		if (ceilings->rows[i].id == id && ceilings->rows[i].parameter > largest)
+			largest = ceilings->rows[i].parameter;
+	return largest && bytes > largest ? ns * ((double)bytes / (double)largest) : ns;
+}
+
 const struct ceiling *ceilings_dram(const struct ceilings *ceilings)
 {
 	static const enum ceiling_id modes[] = {CEILING_dram_read, CEILING_dram_write,

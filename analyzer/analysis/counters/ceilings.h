@@ -95,6 +95,10 @@ const struct ceiling *ceilings_get(const struct ceilings *ceilings, enum ceiling
  * log-log chart, beyond the least and the greatest the value there.  0 when none was measured. */
 double ceilings_at(const struct ceilings *ceilings, enum ceiling_id id, uint64_t parameter);
 
+/* Of a row in ns by bytes, the same; but what is larger than all that was measured takes as much longer as it has more bytes
+ * than the largest. */
+double ceilings_ns_at(const struct ceilings *ceilings, enum ceiling_id id, uint64_t bytes);
+
 /* The best of reading, writing, copying and triad, or NULL. */
 const struct ceiling *ceilings_dram(const struct ceilings *ceilings);
 

@@ -10,11 +10,21 @@
 
 /* ---- one operation ---- */
 
+static bool is_between_devices(const struct profile_copy *copy)
+{
+	return copy->kind == COPY_ON_DEVICE || copy->kind == COPY_BETWEEN_DEVICES;
+}
+
+bool communication_is_peer_copy(const struct profile_copy *copy)
+{
+	return is_between_devices(copy) && copy->src_device != copy->dst_device;
+}
+
 static enum job_work copy_work(const struct profile_copy *copy)
 {
-	if (copy->kind != COPY_ON_DEVICE && copy->kind != COPY_BETWEEN_DEVICES)
-		return WORK_COPY;
-	return copy->src_device != copy->dst_device ? WORK_PEER : WORK_COMPUTATION;
+	if (communication_is_peer_copy(copy))
+		return WORK_PEER;
+	return is_between_devices(copy) ? WORK_COMPUTATION : WORK_COPY;
 }
 
 static int classify(struct communication *out, const struct profile *profile)

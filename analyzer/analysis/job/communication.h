@@ -39,6 +39,9 @@ int communication_find(struct communication *out, const struct profile *profile,
 		       const uint32_t *rank_of_stream);
 void communication_free(struct communication *communication);
 
+/* Between two GPUs. */
+bool communication_is_peer_copy(const struct profile_copy *copy);
+
 /* The copy that brought to the host what that one takes from there; NULL: it is no such copy. */
 const struct staged_copy *communication_staged(const struct communication *communication,
 					       uint32_t in);

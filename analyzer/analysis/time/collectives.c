@@ -100,11 +100,17 @@ static int split(struct collectives *all)
 	return 0;
 }
 
-/* A rank's sequence of kernels and its host, as one string of bytes that is equal for ranks alike. */
-static int find_group(struct collective_rank *rank, const struct collectives *all,
-		      const struct profile *profile, struct groups *groups)
+/* The host whose clock its times are by. */
+static const char *clock_of(const struct profile_process *process)
 {
-	const char *host = profile->processes[rank->process].host;
+	return process->clock_host ? process->clock_host : process->host;
+}
+
+/* A rank's sequence of kernels and its clock, as one string of bytes that is equal for ranks alike. */
+static int find_group(struct collective_rank *rank, const struct collectives *all,
+		      const struct profile *profile, struct groups *groups, bool is_across)
+{
+	const char *host = is_across ? "" : clock_of(&profile->processes[rank->process]);
 	size_t names_size = rank->matched_count * sizeof(uint32_t),
 	       size = names_size + strlen(host);
 	char *key = malloc(size + 1);
@@ -135,14 +141,14 @@ static void find_ends(struct collectives *all, const struct profile *profile)
 			all->ranks[i].count < shortest ? all->ranks[i].count : shortest;
 }
 
-static int find_groups(struct collectives *all, const struct profile *profile)
+static int find_groups(struct collectives *all, const struct profile *profile, bool is_across)
 {
 	struct groups groups = {0};
 	uint32_t *sizes = NULL;
 	int rc = 0;
 
 	for (size_t i = 0; i < all->rank_count && rc == 0; i++)
-		rc = find_group(&all->ranks[i], all, profile, &groups);
+		rc = find_group(&all->ranks[i], all, profile, &groups, is_across);
 	if (rc == 0)
 		sizes = calloc((size_t)groups.count + 1, sizeof(*sizes));
 	if (sizes) {
@@ -283,7 +289,7 @@ static int add_up(struct collectives *all, uint32_t device)
 	return rc;
 }
 
-static int build(struct collectives *all, const struct profile *profile)
+static int build(struct collectives *all, const struct profile *profile, bool is_across)
 {
 	bool *is_collective = calloc(profile->kernel_name_count + 1, sizeof(*is_collective));
 	int rc = is_collective ? collective_messages_find(&all->messages, profile) : -ENOMEM;
@@ -299,7 +305,7 @@ static int build(struct collectives *all, const struct profile *profile)
 			rc = split(all);
 		find_ends(all, profile);
 		if (rc == 0)
-			rc = find_groups(all, profile);
+			rc = find_groups(all, profile, is_across);
 		if (rc == 0)
 			rc = find_waits(all);
 		if (rc == 0)
@@ -311,10 +317,11 @@ static int build(struct collectives *all, const struct profile *profile)
 	return rc;
 }
 
-int collectives_build(struct collectives **out, const struct profile *profile, struct err *err)
+static int build_all(struct collectives **out, const struct profile *profile, bool is_across,
+		     struct err *err)
 {
 	struct collectives *all = calloc(1, sizeof(*all));
-	int rc = all ? build(all, profile) : -ENOMEM;
+	int rc = all ? build(all, profile, is_across) : -ENOMEM;
 
 	if (rc < 0) {
 		collectives_free(all);
@@ -322,6 +329,17 @@ int collectives_build(struct collectives **out, const struct profile *profile, s
 	}
 	*out = all;
 	return 0;
+}
+
+int collectives_build(struct collectives **out, const struct profile *profile, struct err *err)
+{
+	return build_all(out, profile, false, err);
+}
+
+int collectives_build_across(struct collectives **out, const struct profile *profile,
+			     struct err *err)
+{
+	return build_all(out, profile, true, err);
 }
 
 void collectives_free(struct collectives *all)

@@ -1,11 +1,11 @@
 /*
  * collectives.h - collectives of NCCL and NVSHMEM by rank, and how long each rank waited in them for the others.
  *
- * A rank is one GPU of one process.  Recordings do not show communicators, so ranks of one host whose
+ * A rank is one GPU of one process.  Recordings do not show communicators, so ranks by one clock whose
  * sequences are alike (the same kernels, in the same order, equally often) are assumed to belong
  * together: the n-th collective of one is the n-th of each.  Where recordings were cut off, ranks are compared up
- * to where the first of these ends.  The waits of a rank that is like no other are unknown, and hosts are not
- * compared, as their clocks differ by more than a collective takes.  Sends and receives are no collectives.  Pure.
+ * to where the first of these ends.  The waits of a rank that is like no other are unknown, and hosts are compared
+ * only where their times are by one clock (host_clocks.h).  Sends and receives are no collectives.  Pure.
  */
 #ifndef ROOFLINE_COLLECTIVES_H
 #define ROOFLINE_COLLECTIVES_H
@@ -63,6 +63,10 @@ struct collectives {
 
 /* Fails with -ENOMEM only.  n log n in the number of collectives. */
 int collectives_build(struct collectives **out, const struct profile *profile, struct err *err);
+
+/* The same of ranks on whatever host, by clocks that need not agree: only who is alike can be told by it. */
+int collectives_build_across(struct collectives **out, const struct profile *profile,
+			     struct err *err);
 void collectives_free(struct collectives *all);
 
 /* "GPU 1 of host.4242" */

@@ -385,7 +385,7 @@ int chart_whatif_write_nothing(const struct scenario *scenario, const char *fold
 
 	if (rc < 0)
 		return rc;
-	if (scenario_is_of_job(scenario)) {
+	if (scenario->is_of_job) {
 		snprintf(
 			text, sizeof(text),
 			"no picture of a change of all ranks: rooflinectl whatif tells what it brings");

@@ -61,7 +61,8 @@ const struct section section_collectives = {
 	.columns = columns,
 	.at = collective_at,
 	.print = print_collectives,
-	.empty = "no collective of two ranks that were recorded on one host"};
+	.empty =
+		"no collective of two ranks of one host, or of hosts whose clocks could be compared"};
 
 /* ---- who sends to whom ---- */
 

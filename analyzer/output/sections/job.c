@@ -306,6 +306,58 @@ static void put_path(struct page *page, const struct job *job)
 
 /* ---- text ---- */
 
+/* Processes are by the names of their folders, which begin with the host's. */
+static bool is_first_of_host(const struct profile *profile, size_t index)
+{
+	return !index || strcmp(profile->processes[index - 1].host, profile->processes[index].host);
+}
+
+#define CLOCKS_SHOWN 4
+
+static void put_clock(struct page *page, const struct profile_process *process)
+{
+	char text[512], host[128], base[128];
+	int64_t ahead_ns = process->clock_ahead_ns;
+
+	format_text(host, sizeof(host), process->host, 31);
+	format_text(base, sizeof(base), process->clock_host, 31);
+	snprintf(
+		text, sizeof(text),
+		"%s's is %s %s %s's by %s collectives, off by %s at most in half of them; its times are "
+		"moved by that",
+		host, format_ns((double)llabs(ahead_ns)).text, ahead_ns < 0 ? "behind" : "ahead of",
+		base, format_count(process->clock_common_count).text,
+		format_ns((double)process->clock_error_ns).text);
+	page_wrap(page, "  clocks     ", text, 13);
+}
+
+static void put_clocks(struct page *page)
+{
+	const struct profile *profile = page->report->profile;
+	size_t compared_count = 0, alone_count = 0;
+	char text[160];
+
+	for (size_t i = 0; i < profile->process_count; i++) {
+		if (!is_first_of_host(profile, i))
+			continue;
+		if (!profile->processes[i].clock_common_count)
+			alone_count++;
+		else if (compared_count++ < CLOCKS_SHOWN)
+			put_clock(page, &profile->processes[i]);
+	}
+	if (compared_count > CLOCKS_SHOWN) {
+		snprintf(text, sizeof(text), "of %zu more hosts they were compared as well",
+			 compared_count - CLOCKS_SHOWN);
+		page_wrap(page, "  clocks     ", text, 13);
+	}
+	if (alone_count > 1)
+		page_wrap(
+			page, "  clocks     ",
+			"those of hosts that have no collectives in common are taken as they are: "
+			"times from one host to another are off by as much as they differ",
+			13);
+}
+
 static void put_notes(struct page *page, const struct job *job)
 {
 	put_sum(page, job);
@@ -313,10 +365,7 @@ static void put_notes(struct page *page, const struct job *job)
 	put_late(page, job);
 	put_path(page, job);
 	if (job->host_count > 1)
-		page_wrap(page, "  clocks     ",
-			  "those of different hosts are taken as they are: times from one host to "
-			  "another are off by as much as they differ",
-			  13);
+		put_clocks(page);
 	for (size_t i = 0; i < job->problems.count; i++)
 		page_wrap(page, "  problem    ", job->problems.items[i], 13);
 }

@@ -11,7 +11,7 @@ static double ceiling_ns(const struct row *row, const struct collective_size *si
 
 	if (!ceilings || !collective_size_ceiling(size, &id, &bytes))
 		return 0;
-	return ceilings_at(ceilings, id, bytes);
+	return ceilings_ns_at(ceilings, id, bytes);
 }
 
 static struct value above_zero(double value)

@@ -7,6 +7,7 @@
 
 /* ---- columns ---- */
 
+PREDICATE(is_moved, struct profile_process, process, process->clock_common_count > 0);
 PREDICATE(has_rank, struct profile_process, process, process->rank >= 0);
 GETTER(get_is_cut_off, struct profile_process, process, value_bool(!process->sealed_ns));
 
@@ -31,6 +32,9 @@ static const struct column columns[] = {FIELD(struct profile_process, folder),
 					MOMENT(struct profile_process, first),
 					MOMENT(struct profile_process, last),
 					COMPUTED("is_cut_off", get_is_cut_off),
+					FIELD_IF(struct profile_process, clock_host, is_moved),
+					FIELD_IF(struct profile_process, clock_ahead_ns, is_moved),
+					FIELD_IF(struct profile_process, clock_error_ns, is_moved),
 					FIELD(struct profile_process, is_filtered),
 					FIELD(struct profile_process, is_graph_level),
 					MAP("properties", property_at),

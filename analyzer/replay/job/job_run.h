@@ -3,7 +3,7 @@
  *
  * What waits for what is the model's (replay/model.h), for all GPUs and processes of the recording; that ranks meet in
  * collectives is what analysis/time/collectives.h has matched.  Run without a change it gives every recorded time again.
- * What recording added is in it, before and after a change.
+ * What recording added is in it: whatif/job_calls.h takes it out.
  */
 #ifndef ROOFLINE_JOB_RUN_H
 #define ROOFLINE_JOB_RUN_H
