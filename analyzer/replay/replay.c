@@ -65,10 +65,13 @@ static int64_t host_ns(const struct run *run, struct thread_clock *clock,
 		clock->recorded_ns = clock->replayed_ns = call->start_ns;
 	}
 	pause_ns = max_ns(call->start_ns - clock->recorded_ns, 0);
-	return pause_ns && run->model->profiler
-		       ? pause_ns - overhead_counting_ns(run->model, run->costs, call->thread,
-							 clock->recorded_ns, call->start_ns)
-		       : pause_ns;
+	if (!pause_ns)
+		return 0;
+	if (run->model->profiler)
+		pause_ns -= overhead_counting_ns(run->model, run->costs, call->thread,
+						 clock->recorded_ns, call->start_ns);
+	return pause_ns -
+	       overhead_behind_call_ns(run->model, run->costs, clock->last_call, pause_ns);
 }
 
 /* Of the graph that begins with a call. */
@@ -186,6 +189,7 @@ static void replay_call(struct run *run, uint32_t index)
 	add_call(run, index, start_ns, end_ns);
 	clock->recorded_ns = max_ns(clock->recorded_ns, call->end_ns);
 	clock->replayed_ns = end_ns;
+	clock->last_call = index;
 }
 
 /* ---- the whole ---- */
