@@ -166,6 +166,38 @@ static void add_to_chain(struct neighbors *it, const struct profile_op *op)
 	fused->chain_bytes = it->chain_bytes;
 }
 
+/* Where each needs values that other threads of the one before made, but PyTorch's of elements, which never do. */
+static double values_with(const struct neighbors *it, const struct profile_op *op)
+{
+	const struct profile *profile = it->model->profile;
+	double values = 1;
+
+	if (!it->fusion->kernels)
+		return 1;
+	for (size_t i = 0; i <= it->chain_count; i++) {
+		uint32_t signature = i < it->chain_count ? it->chain[i] : op->detail;
+		const struct profile_signature *launch = &profile->signatures[signature];
+		double own = fused_values_of(launch, it->fusion->kernels[signature].read_bytes);
+
+		if (own <= 1 || library_kernel_is_elementwise(launch->name))
+			return 1;
+		values *= own;
+	}
+	return values;
+}
+
+/* Whether it spills if so: only at the high end nobody needs another thread's. */
+static bool is_too_much(struct neighbors *it, const struct profile_op *op)
+{
+	double values = values_with(it, op);
+
+	if (it->is_most || values <= FUSED_REGISTERS_MOST)
+		return false;
+	it->fused->apart = op->detail;
+	it->fused->apart_values = values;
+	return true;
+}
+
 /* Returns how many bytes of its reading vanish. */
 static double fuse(struct neighbors *it, size_t call, const struct profile_op *op)
 {
@@ -173,8 +205,8 @@ static double fuse(struct neighbors *it, size_t call, const struct profile_op *o
 		fusion_judge(it->fusion, it->model->profile, it->predecessor->detail, op->detail);
 	double bytes;
 
-	if (verdict == FUSION_GRID_WIDE) {
-		it->is_grid_wide = true;
+	it->is_grid_wide |= verdict == FUSION_GRID_WIDE;
+	if (verdict == FUSION_GRID_WIDE || is_too_much(it, op)) {
 		begin_chain(it, op);
 		return 0;
 	}

@@ -166,6 +166,41 @@ static void test_chain(void **state)
 	run_end(&run);
 }
 
+/* Eight values for each thread, where each kernel may need those of other threads: of three a thread would hold 512. */
+static void test_too_many_values(void **state)
+{
+	static const int64_t usual_ns[] = {50000, 50000, 0}, most_ns[] = {50000, 1, 50000};
+	struct fused_kernels found;
+	struct run run;
+
+	(void)state;
+	for (enum assumed_end end = ASSUMED_USUAL; end <= ASSUMED_MOST; end++) {
+		run_begin(&run, moving_loop(chain, 3, 0), 3);
+		for (size_t i = 0; i < 3; i++) {
+			struct profile_signature *launch = &run.b->signatures[i];
+
+			launch->registers_per_thread = 22;
+			launch->grid[0] = (uint32_t)(180 * MB / (8 * 4 * 250));
+			launch->block[0] = 250;
+		}
+		assert_null(run_fuse(&run, end));
+		expect_lengths(&run, end == ASSUMED_MOST ? most_ns : usual_ns, 3);
+		assert_int_equal(usual_change_of(&run.change, 1), CALL_FUSED);
+		assert_int_equal(usual_change_of(&run.change, 2),
+				 end == ASSUMED_MOST ? CALL_FUSED : CALL_KEPT);
+		found = run_look(&run, false);
+		assert_int_equal(found.chain_count, 2);
+		assert_float_equal(found.apart_values, 512, 1e-6);
+		assert_string_equal(run.b->signatures[found.apart].name, "scale");
+		/* PyTorch's of elements need no other thread's */
+		for (size_t i = 0; i < 3; i++)
+			run.b->signatures[i].name =
+				"void at::native::elementwise_kernel<128, 2>(int)";
+		assert_int_equal(run_look(&run, false).chain_count, 3);
+		run_end(&run);
+	}
+}
+
 /* The second reads an array of its own as well: that much is left of its time. */
 static void test_other_array(void **state)
 {
@@ -315,6 +350,7 @@ int main(void)
 			 test_uncounted),
 		SENTENCE("what a chain of kernels hands on vanishes, at the low end its reading",
 			 test_chain),
+		SENTENCE("what may spill is left apart, but at the high end", test_too_many_values),
 		SENTENCE("what the second reads besides is still read", test_other_array),
 		SENTENCE("looking changes nothing", test_looked_at),
 		SENTENCE("kernels that another technique changed are shortened from that",
