@@ -177,7 +177,8 @@ bool predictor_fits(struct predictor *predictor, const struct profile *profile)
 static struct recorded_latencies usual_steps(const struct model *model)
 {
 	int64_t added_ns = untraced_added_ns(&model->untraced, CALL_LAUNCH, 1);
-	struct recorded_latencies steps = {.is_added_measured = added_ns >= 0,
+	struct recorded_latencies steps = {.untraced_call_ns = model->untraced.launch_call_ns,
+					   .is_added_measured = added_ns >= 0,
 					   .added_to_launch_ns = added_ns};
 	size_t most_count = 0;
 

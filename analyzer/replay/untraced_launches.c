@@ -128,6 +128,49 @@ static int find_launches(struct untraced_launches *out, const struct model *mode
 	return 0;
 }
 
+/* ---- how fast the host is ---- */
+
+/* So many launches behind a wait no queue is full, so that none of them waits for the GPU. */
+#define QUEUED_MOST 64
+
+static int compare_times(const void *left, const void *right)
+{
+	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+static bool is_launch_of_one(const struct model *model, const struct profile_untraced_call *call)
+{
+	return class_of(model->profile, call->call) == CALL_LAUNCH &&
+	       submissions_count(&model->submissions, call->call) == 1;
+}
+
+static int find_launch_call(struct untraced_launches *out, const struct model *model)
+{
+	const struct profile *profile = model->profile;
+	const struct profile_untraced_call *calls = profile->untraced_calls;
+	int64_t *times_ns = malloc(profile->untraced_call_count * sizeof(*times_ns));
+	size_t count = 0, queued_count = 0;
+
+	if (!times_ns)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile->untraced_call_count; i++) {
+		if (!is_launch(class_of(profile, calls[i].call))) {
+			queued_count = 0;
+			continue;
+		}
+		if (queued_count && queued_count < QUEUED_MOST &&
+		    is_launch_of_one(model, &calls[i]))
+			times_ns[count++] = calls[i].end_ns - calls[i].start_ns;
+		queued_count++;
+	}
+	qsort(times_ns, count, sizeof(*times_ns), compare_times);
+	out->launch_call_ns = count >= LEAST_LAUNCHES ? times_ns[count / 2] : 0;
+	free(times_ns);
+	return 0;
+}
+
 /* ---- calls that are not watched ---- */
 
 /* What it was longer by itself, without the launch that it begins with; false: that is not known, or some of its calls waits
@@ -220,6 +263,8 @@ int untraced_launches_find(struct untraced_launches *out, const struct model *mo
 	if (!model->profile->untraced_call_count)
 		return 0;
 	rc = find_launches(out, model);
+	if (rc == 0)
+		rc = find_launch_call(out, model);
 	return rc < 0 ? rc : find_others(out, model);
 }
 

@@ -23,6 +23,9 @@ struct untraced_launches {
 	 * tells nothing but when the launch or wait before and after them was: the mean without outliers; negative: too few
 	 * were seen.  NULL: none was. */
 	int64_t *others_ns;
+	/* Without recording, in a launch of one operation behind another launch, as long as no queue can be full: the median;
+	 * 0: too few were seen. */
+	int64_t launch_call_ns;
 };
 
 /* Nothing where there was no run without recording.  Of the model calls, operations, what each call waits for and when

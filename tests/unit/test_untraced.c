@@ -252,6 +252,42 @@ static void test_other_calls(void **state)
 	}
 }
 
+/* The median of launches behind another launch. */
+static void test_launch_call(void **state)
+{
+	struct made made;
+	struct model *model;
+
+	(void)state;
+	make(&made, 21, 4000, 2000);
+	for (size_t i = 0; i < 6; i++)
+		made.untraced[i].end_ns += 20000; /* the first one begins with what others do not */
+	model = model_of(&made);
+	assert_int_equal(model->untraced.launch_call_ns, 3900);
+	model_free(model);
+	for (size_t i = 6; i < 12; i++)
+		made.untraced[i].end_ns += 100;
+	model = model_of(&made);
+	assert_int_equal(model->untraced.launch_call_ns, 4000);
+	model_free(model);
+	clear(&made);
+	make(&made, 8, 4000, 2000);
+	model = model_of(&made);
+	assert_int_equal(model->untraced.launch_call_ns, 0); /* seven behind another are too few */
+	model_free(model);
+	clear(&made);
+	/* from the 65th on they may wait for the GPU */
+	make(&made, 90, 4000, 2000);
+	for (size_t i = 64; i < 90; i++)
+		made.untraced[i].end_ns += 100000;
+	for (size_t i = 33; i < 64; i++)
+		made.untraced[i].end_ns += 200;
+	model = model_of(&made);
+	assert_int_equal(model->untraced.launch_call_ns, 3900);
+	model_free(model);
+	clear(&made);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -267,6 +303,8 @@ int main(void)
 		{"what was hardly watched is not known", test_not_covered, NULL, NULL, NULL},
 		{"what it adds to other calls is what lies between launches beyond theirs",
 		 test_other_calls, NULL, NULL, NULL},
+		{"how fast the host is tell launches that cannot wait", test_launch_call, NULL,
+		 NULL, NULL},
 		{"what was measured stands in place of what is usual", test_taken_from_calls, NULL,
 		 NULL, NULL},
 	};
