@@ -101,7 +101,7 @@ enum latency_gap latencies_gap_after(const struct model *model, uint32_t before,
 	    (op == PROFILE_NONE || profile->ops[op].call != last->call) &&
 	    model_call_class(model, last->call) == CALL_GRAPH_LAUNCH)
 		return GAP_AFTER_GRAPH;
-	is_to_copy = is_host_copy(profile, op == PROFILE_NONE ? last : &profile->ops[op]);
+	is_to_copy = op != PROFILE_NONE && is_host_copy(profile, &profile->ops[op]);
 	if (is_host_copy(profile, last))
 		return is_to_copy ? GAP_COPY_TO_COPY : GAP_COPY_TO_KERNEL;
 	return is_to_copy ? GAP_KERNEL_TO_COPY : GAP_AFTER_KERNEL;

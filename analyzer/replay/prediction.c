@@ -588,7 +588,7 @@ static double unrecorded_share(const struct model *model, const struct place *pl
 	return fmin((double)places_count / (double)all_count, 1);
 }
 
-/* Launches that are no operations take their time before and after the change. */
+/* Launches that are no operations take their time before and after the change.  Those that change are all in what does. */
 static int count_unrecorded(struct prediction *out, struct timing *before_and_ends, size_t count,
 			    const struct predictor *predictor, size_t device,
 			    const struct part *part)
@@ -606,14 +606,16 @@ static int count_unrecorded(struct prediction *out, struct timing *before_and_en
 
 	for (size_t i = 0; rc == 0 && i < count; i++) {
 		struct times *times = &before_and_ends[i].times;
-		double own_ns = of_device * (unrecorded.kept_ns +
-					     (i ? unrecorded.after_ns : unrecorded.before_ns));
+		double kept_ns = of_device * unrecorded.kept_ns;
+		double own_ns = of_device * (i ? unrecorded.after_ns : unrecorded.before_ns);
+		double changed_ns = in_changed * kept_ns + own_ns;
 
-		out->place_unrecorded_ns = (int64_t)(in_places * own_ns);
-		out->program_unrecorded_ns = (int64_t)own_ns;
+		out->place_unrecorded_ns =
+			(int64_t)(is_all_of(part) ? changed_ns : in_places * (kept_ns + own_ns));
+		out->program_unrecorded_ns = (int64_t)(kept_ns + own_ns);
 		times->place_ns += out->place_unrecorded_ns;
 		times->wall_ns += out->program_unrecorded_ns;
-		times->changed_ns += (int64_t)(in_changed * own_ns);
+		times->changed_ns += (int64_t)changed_ns;
 	}
 	return rc;
 }
