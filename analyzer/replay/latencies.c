@@ -59,6 +59,15 @@ static const struct launch_latencies *launch_of(const struct model *model,
 			.launches[launch_index(model, op)];
 }
 
+/* Of a call that waits for its operation, until that started, and after what it had to wait for. */
+static int64_t own_start_ns(const struct model *model, const struct profile_op *op)
+{
+	int64_t call_ns = model->profile->calls[op->call].start_ns;
+	int64_t ready_ns = model_ready_ns(model, (size_t)(op - model->profile->ops));
+
+	return op->start_ns - (ready_ns > call_ns ? ready_ns : call_ns);
+}
+
 /* Not what a call took after its operation had started. */
 static int64_t extension_ns(const struct model *model, const struct profile_op *op,
 			    int64_t usual_ns)
@@ -67,7 +76,16 @@ static int64_t extension_ns(const struct model *model, const struct profile_op *
 	int64_t call_ns = call->end_ns - call->start_ns, start_ns = op->start_ns - call->start_ns;
 	int64_t longer_ns = (call_ns < start_ns ? call_ns : start_ns) - usual_ns;
 
-	return longer_ns > 0 && model->call_traits[op->call].behavior == CALL_WORKS ? longer_ns : 0;
+	switch ((enum call_behavior)model->call_traits[op->call].behavior) {
+	case CALL_WORKS:
+		break;
+	case CALL_WAITS_OWN:
+		longer_ns = own_start_ns(model, op) - usual_ns;
+		break;
+	default:
+		return 0;
+	}
+	return longer_ns > 0 ? longer_ns : 0;
 }
 
 int64_t latencies_extension_ns(const struct model *model, const struct profile_op *op)

@@ -130,6 +130,37 @@ static void test_medians(void **state)
 	done(b, model);
 }
 
+/* Blocking copies of 20 us, 4 us after their call or the kernel before them; one starts 800 us late, and another behind a
+ * kernel that takes as long. */
+static void test_blocking_extension(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	struct model *model;
+	uint32_t late = 0, behind = 0;
+
+	(void)state;
+	for (int64_t j = 0, now_ns = 0; j < 20; j++, now_ns += 2000000) {
+		int64_t waits_ns = j == 7 ? 800000 : 0, kernel_ns = j == 11 ? 800000 : 2000;
+		int64_t start_ns = now_ns + 10000 + kernel_ns + 4000 + waits_ns;
+		uint32_t call;
+
+		builder_kernel(b, 0, "k", now_ns + 10000, now_ns + 10000 + kernel_ns,
+			       builder_launch(b, 0, now_ns, now_ns + 4000));
+		call = builder_call(b, 0, "cudaMemcpy", CALL_COPY, now_ns + 12000,
+				    start_ns + 25000);
+		late = j == 7 ? (uint32_t)b->profile.op_count : late;
+		behind = j == 11 ? (uint32_t)b->profile.op_count : behind;
+		builder_copy(b, 0, (struct profile_copy){.kind = COPY_OUT, .bytes = 4}, start_ns,
+			     start_ns + 20000, call);
+	}
+	model = build(b);
+	/* a usual call takes 29 us */
+	assert_int_equal(latencies_extension_ns(model, &model->profile->ops[late]), 804000 - 29000);
+	assert_int_equal(latencies_extension_ns(model, &model->profile->ops[behind]), 0);
+	assert_int_equal(latencies_extension_ns(model, &model->profile->ops[1]), 0);
+	done(b, model);
+}
+
 /* Kernels behind a copy that no call queues, and one behind a memset, which is like a kernel: no sooner than as usual, and
  * no later than they began. */
 static void test_unqueued(void **state)
@@ -451,6 +482,7 @@ static void test_callback_elsewhere(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		SENTENCE("a blocking copy may start that late by itself", test_blocking_extension),
 		SENTENCE(
 			"what nothing was queued behind follows as is usual, and no later than it did",
 			test_unqueued),
