@@ -254,10 +254,11 @@ static int64_t kernel_gap_ns(const struct recorded_latencies *recorded)
 static void slow_host(struct costs *costs, const struct ceilings *ceilings,
 		      const struct recorded_latencies *recorded)
 {
-	double times = recorded->untraced_call_ns
-			       ? (double)recorded->untraced_call_ns /
-					 (double)value_at(ceilings, CEILING_launch_call, COSTS_MIDDLE)
-			       : 1;
+	double times =
+		recorded->untraced_call_ns
+			? (double)recorded->untraced_call_ns /
+				  (double)value_at(ceilings, CEILING_launch_call, COSTS_MIDDLE)
+			: 1;
 	int64_t *calls[] = {&costs->launch_call_ns, &costs->graph_launch_ns,
 			    &costs->updated_node_ns, &costs->node_update_ns};
 

@@ -18,7 +18,7 @@ struct costs {
 	int64_t graph_to_start_ns; /* that call entered to the first node started */
 	int64_t graph_gap_ns;	   /* an operation ended to a queued graph's first node started */
 	int64_t graph_node_gap_ns; /* a node ended to the next one started */
-	int64_t empty_kernel_ns; /* from the start to the end of a kernel without work */
+	int64_t empty_kernel_ns;   /* from the start to the end of a kernel without work */
 	int64_t graph_copy_gap_ns; /* likewise before and after a copy to the host */
 	int64_t graph_copy_in_gap_ns;	/* and from it */
 	int64_t graph_copy_to_start_ns; /* graph launch call entered to such a first node started */

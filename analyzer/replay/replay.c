@@ -103,9 +103,9 @@ static struct graph_calls graph_calls_of(const struct run *run, const struct pro
 	const struct profile_thread *thread = &profile->threads[call->thread];
 	size_t first = (size_t)(call - profile->calls),
 	       end = thread->first_call + thread->call_count;
-	struct graph_calls graph = {
-		.node_count = submissions_count(&run->model->submissions, first),
-		.beside_count = beside_count(run, first)};
+	struct graph_calls graph = {.node_count =
+					    submissions_count(&run->model->submissions, first),
+				    .beside_count = beside_count(run, first)};
 	int64_t pause_count = 0, longest_ns = 0;
 
 	for (size_t i = first + 1; i < end && call_change_is_node(change_of_call(run->change, i));

@@ -79,9 +79,8 @@ static bool is_kernel(const struct lanes *lanes, uint32_t op)
 /* Until whatever follows it has its engine: a block of another kernel runs as soon as there is room. */
 static int64_t gap_behind_ns(const struct lanes *lanes, uint32_t op)
 {
-	return is_node(lanes, op) || is_kernel(lanes, op)
-		       ? 0
-		       : stream_gap_ns(lanes, op, PROFILE_NONE);
+	return is_node(lanes, op) || is_kernel(lanes, op) ? 0
+							  : stream_gap_ns(lanes, op, PROFILE_NONE);
 }
 
 /* Until its blocks run: as long as a kernel without work takes no SM is its own. */

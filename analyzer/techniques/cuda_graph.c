@@ -275,8 +275,7 @@ static const char *change_loop(struct application *application, const struct loo
 	struct capturing capturing = {
 		.change = change,
 		.model = model,
-		.launch = change_number(change,
-					is_updated ? &updated_launch : &graph_launch),
+		.launch = change_number(change, is_updated ? &updated_launch : &graph_launch),
 		.node = change_number(change, &graph_node),
 		.node_after_work = change_number(change, &node_after_work),
 		.work_ns = work_ns(model, loop, is_least),

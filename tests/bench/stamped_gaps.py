@@ -24,7 +24,7 @@ LEAST = 10
 QUEUED_NS, COPY_QUEUED_NS = 5000, 1000
 MOST_NS = 20_000  # more than that waited for something else
 TABLES = ["kernels.csv", "copies.csv", "memsets.csv", "graphs.csv"]
-HOST_COPIES = ("1", "2")  # kinds of copies.csv: from the host, and to it; what runs on the GPU alone is like a kernel
+HOST_COPIES = ("1", "2")  # from the host, and to it: what runs on the GPU alone is like a kernel
 
 
 def rows_of(path):
