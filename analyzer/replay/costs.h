@@ -19,6 +19,7 @@ struct costs {
 	int64_t graph_to_start_ns; /* that call entered to the first node started */
 	int64_t graph_gap_ns;	   /* an operation ended to a queued graph's first node started */
 	int64_t graph_node_gap_ns; /* a node ended to the next one started */
+	int64_t empty_kernel_ns;   /* from the start to the end of a kernel without work */
 	int64_t graph_copy_gap_ns; /* likewise before and after a copy to the host */
 	int64_t graph_copy_in_gap_ns;	/* and from it */
 	int64_t graph_copy_to_start_ns; /* graph launch call entered to such a first node started */
@@ -46,6 +47,7 @@ struct costs {
 	int64_t trace_kernel_ns;      /* likewise to a kernel of a stream */
 	int64_t trace_graph_ns;	      /* and to a graph */
 	int64_t trace_whole_graph_ns; /* that is recorded as a whole */
+	double host_times; /* as long as on the host of the ceilings calls take on that of the recording */
 	const struct ceilings *ceilings; /* borrowed, for costs_graph_ns; NULL: without */
 };
 
@@ -83,6 +85,7 @@ struct recorded_latencies {
 	int64_t kernel_gap_ns;	    /* between queued kernels, with what recording added */
 	int64_t launch_call_ns;	    /* in one kernel launch; 0: there is none */
 	int64_t graph_call_ns;	    /* in one launch of a graph; likewise */
+	int64_t untraced_call_ns;   /* in one kernel launch without recording; 0: not known */
 	bool is_added_measured;	    /* else added_to_launch_ns is not known */
 	int64_t added_to_launch_ns; /* by recording to a kernel launch */
 	int64_t graph_start_ns; /* that call entered to the first node started, on an idle stream; likewise */
@@ -102,6 +105,9 @@ bool costs_has_children(const struct ceilings *ceilings);
 /* What a call for a graph of so many nodes takes, of the rows by nodes; ns.  0: the ceilings lack the row, or the
  * number of nodes is not known (0). */
 int64_t costs_graph_ns(const struct costs *costs, enum ceiling_id row, uint64_t node_count);
+
+/* What a launch of a graph takes longer where so many of its nodes are side by side; ns.  0: the ceilings lack the row. */
+int64_t costs_branches_ns(const struct costs *costs, uint64_t node_count);
 
 /* Known to the two functions below only: where COSTS has a cost in struct costs. */
 struct cost_row {

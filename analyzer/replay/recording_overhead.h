@@ -23,6 +23,10 @@ static inline int64_t overhead_counting_ns(const struct model *model, const stru
 int64_t overhead_call_ns(const struct model *model, const struct costs *costs, size_t call,
 			 int64_t own_ns);
 
+/* And of the pause behind it, where more was measured than its own time can hold.  costs may be NULL. */
+int64_t overhead_behind_call_ns(const struct model *model, const struct costs *costs, size_t call,
+				int64_t pause_ns);
+
 /* And of the time from a call to what it submits.  costs may be NULL. */
 int64_t overhead_start_ns(const struct model *model, const struct costs *costs, uint32_t op,
 			  int64_t launch_ns);

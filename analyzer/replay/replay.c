@@ -65,10 +65,28 @@ static int64_t host_ns(const struct run *run, struct thread_clock *clock,
 		clock->recorded_ns = clock->replayed_ns = call->start_ns;
 	}
 	pause_ns = max_ns(call->start_ns - clock->recorded_ns, 0);
-	return pause_ns && run->model->profiler
-		       ? pause_ns - overhead_counting_ns(run->model, run->costs, call->thread,
-							 clock->recorded_ns, call->start_ns)
-		       : pause_ns;
+	if (!pause_ns)
+		return 0;
+	if (run->model->profiler)
+		pause_ns -= overhead_counting_ns(run->model, run->costs, call->thread,
+						 clock->recorded_ns, call->start_ns);
+	return pause_ns -
+	       overhead_behind_call_ns(run->model, run->costs, clock->last_call, pause_ns);
+}
+
+/* Of the nodes that a call submits. */
+static uint64_t beside_count(const struct run *run, size_t call)
+{
+	const struct submissions *submissions = &run->model->submissions;
+	uint64_t count = 0;
+
+	for (uint32_t i = submissions_first(submissions, call);
+	     run->lanes.count && i < submissions_first(submissions, call + 1); i++) {
+		uint8_t lane = run->change->lanes[submissions_op(submissions, i)];
+
+		count += lane != LANE_NONE && !(lane & LANE_JOINED);
+	}
+	return count;
 }
 
 static struct graph_calls find_graph_calls(const struct run *run, size_t first)
@@ -76,7 +94,11 @@ static struct graph_calls find_graph_calls(const struct run *run, size_t first)
 	const struct profile *profile = run->profile;
 	const struct profile_thread *thread = &profile->threads[profile->calls[first].thread];
 	size_t end = thread->first_call + thread->call_count;
-	struct graph_calls graph = {first, submissions_count(&run->model->submissions, first), 0};
+	struct graph_calls graph = {
+		.first = first,
+		.node_count = submissions_count(&run->model->submissions, first),
+		.beside_count = beside_count(run, first),
+	};
 	int64_t pause_count = 0, longest_ns = 0;
 
 	for (size_t i = first + 1; i < end && call_change_is_node(change_of_call(run->change, i));
@@ -90,6 +112,7 @@ static struct graph_calls find_graph_calls(const struct run *run, size_t first)
 							 profile->calls[first].thread, from_ns,
 							 until_ns);
 		graph.node_count += submissions_count(&run->model->submissions, i);
+		graph.beside_count += beside_count(run, i);
 		if (change_of_call(run->change, i)->pause == PAUSE_KEPT)
 			continue;
 		longest_ns = max_ns(longest_ns, pause_ns);
@@ -143,13 +166,24 @@ static int64_t cost_ns(struct run *run, size_t index, enum cost cost)
 	return costs_ns(run->costs, cost, costs_is_by_node(cost) ? node_count_of(run, index) : 0);
 }
 
+/* What the launch of a graph takes longer where its nodes are branches. */
+static int64_t branches_ns(struct run *run, size_t index)
+{
+	uint64_t count;
+
+	if (!run->lanes.count || !call_change_is_graph(change_of_call(run->change, index)))
+		return 0;
+	count = graph_calls_of(run, index)->beside_count;
+	return costs_branches_ns(run->costs, count);
+}
+
 /* When a call returns that takes a time of its own, or returns so long after what it submitted has ended. */
 static int64_t changed_end_ns(struct run *run, size_t index, int64_t submit_ns)
 {
 	const struct call_change *change = change_of_call(run->change, index);
 	int64_t from_ns = change->waits ? max_ns(submit_ns, run->work_end_ns) : submit_ns;
 
-	return from_ns + cost_ns(run, index, change->host);
+	return from_ns + cost_ns(run, index, change->host) + branches_ns(run, index);
 }
 
 static void add_call(struct run *run, uint32_t index, int64_t start_ns, int64_t end_ns)
@@ -184,6 +218,7 @@ static void replay_call(struct run *run, uint32_t index)
 	add_call(run, index, start_ns, end_ns);
 	clock->recorded_ns = max_ns(clock->recorded_ns, call->end_ns);
 	clock->replayed_ns = end_ns;
+	clock->last_call = index;
 }
 
 /* ---- the whole ---- */

@@ -14,6 +14,7 @@
 struct thread_clock {
 	int64_t recorded_ns, replayed_ns; /* the end of its last call; equal before the first */
 	bool has_begun;
+	uint32_t last_call;	/* calls[]; once it has begun */
 	int64_t graph_start_ns; /* of the graph that its calls are part of: the launch call's start */
 	int64_t nodes_start_ns;	       /* no node of that graph starts before */
 	struct child_kernels children; /* that the device launched last in its place */
@@ -30,6 +31,7 @@ enum placed {
 struct graph_calls {
 	size_t first; /* that call; 0 with no nodes: none yet */
 	int64_t node_count;
+	uint64_t beside_count; /* of its nodes: those that need not wait for all before them */
 	/* The host's own time before each call after the first: the mean, or the longest where a long one is gone. */
 	int64_t pause_ns;
 };

@@ -241,6 +241,37 @@ static void test_updated_graph(void **state)
 	replayed_free(&it);
 }
 
+/* Three branches, of which the launch takes 7000 on the host of the ceilings, and twice that on this one. */
+static void test_branches(void **state)
+{
+	static const uint8_t calls[] = {CALL_AS_GRAPH, CALL_IN_GRAPH, CALL_IN_GRAPH, CALL_KEPT};
+	struct replayed it = replayed_loop(3);
+	struct change change = same_every_time(&it, calls, 4);
+	struct ceilings *ceilings = calloc(1, sizeof(*ceilings));
+	struct costs costs = random_costs;
+
+	(void)state;
+	assert_non_null(ceilings);
+	assert_int_equal(ceilings_add(ceilings, &(struct ceiling){.id = CEILING_graph_branches,
+								  .parameter = 3,
+								  .value = 7000}),
+			 0);
+	costs.ceilings = ceilings;
+	costs.host_times = 2;
+	assert_int_equal(change_begin_lanes(&change, it.model, 3), 0);
+	for (uint32_t i = 0; i < 3; i++)
+		change.lanes[i] = (uint8_t)i;
+	replayed_run(&it, &change, &costs);
+	assert_int_equal(it.replay.call_end_ns[0], 14000);
+	for (uint32_t i = 0; i < 3; i++)
+		change.lanes[i] |= LANE_JOINED; /* then they are a chain */
+	replayed_run(&it, &change, &costs);
+	assert_int_equal(it.replay.call_end_ns[0], 4000);
+	change_free(&change);
+	replayed_free(&it);
+	ceilings_free(ceilings);
+}
+
 static void test_queued_graphs(void **state)
 {
 	static const uint8_t calls[] = {CALL_AS_GRAPH, CALL_IN_GRAPH, CALL_IN_GRAPH, CALL_DROPPED};
@@ -669,6 +700,7 @@ int main(void)
 		SENTENCE("a graph's launch is recorded at a cost of its own", test_traced_graph),
 		SENTENCE("a chain is launched as fast as one node without recording",
 			 test_traced_nodes),
+		SENTENCE("branches make the launch of their graph longer", test_branches),
 		SENTENCE("a graph that is updated is launched that much later", test_updated_graph),
 		SENTENCE("nodes come closer by what recording added", test_untraced_nodes),
 		SENTENCE(

@@ -269,6 +269,31 @@ static double graph_launch_ns(struct orchestra &o)
 	return ns;
 }
 
+/* Kernels that need nothing from each other; the driver hands each branch over by itself. */
+static double graph_branches_ns(struct orchestra &o, int nodes)
+{
+	int argument = 0;
+	void *arguments[] = {&argument};
+	cudaKernelNodeParams params = {};
+	cudaGraph_t graph;
+	cudaGraphExec_t instance;
+	cudaGraphNode_t node;
+	double ns;
+
+	params.func = (void *)empty_kernel;
+	params.gridDim = dim3(1);
+	params.blockDim = dim3(32);
+	params.kernelParams = arguments;
+	CUDA_CHECK(cudaGraphCreate(&graph, 0));
+	for (int i = 0; i < nodes; i++)
+		CUDA_CHECK(cudaGraphAddKernelNode(&node, graph, nullptr, 0, &params));
+	instance = instantiate(o, graph);
+	ns = call_ns(o, [&]() { CUDA_CHECK(cudaGraphLaunch(instance, o.stream)); });
+	CUDA_CHECK(cudaGraphExecDestroy(instance));
+	CUDA_CHECK(cudaGraphDestroy(graph));
+	return ns;
+}
+
 static cudaGraphExec_t captured(struct orchestra &o, const std::function<void()> &launch)
 {
 	cudaGraph_t graph;
@@ -567,6 +592,9 @@ static void add_graph_figures(std::vector<struct ceiling_measurement> &all, stru
 {
 	all.push_back(
 		figure(o, CEILING_graph_launch, 0, ON_SMS, [&]() { return graph_launch_ns(o); }));
+	for (int nodes : {2, 8, 32, 128})
+		all.push_back(figure(o, CEILING_graph_branches, nodes, ON_HOST,
+				     [&o, nodes]() { return graph_branches_ns(o, nodes); }));
 	all.push_back(figure(o, CEILING_graph_node, 0, ON_SMS, [&]() { return graph_node_ns(o); }));
 	all.push_back(figure(o, CEILING_graph_node_gap, 0, ON_SMS,
 			     [&]() { return graph_node_gap_ns(o); }));
