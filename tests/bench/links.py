@@ -4,11 +4,11 @@
     tests/bench/links.py
 
 Needs no GPU.  `predicted` is what `whatif` says of the recording before the change, in the NVTX range
-`run`, of the change in the third column; `recorded` what `verify --range run` measures from the recordings
-of both, where both were made; `measured` the ratio of what iterations take where nothing was recorded, in
-the first of docs/results/workloads-links.txt, workloads-shmem.txt and workloads-links-2.txt that has the
-workload, on the GPU whose ceilings count.  A row without a prediction says why; one that was not recorded or
-measured is left out.
+`run`, of the change in the third column, with the ceilings of the GPU that was recorded; `recorded` what
+`verify --range run` measures from the recordings of both, where both were made on that GPU; `measured` the
+ratio of what iterations take where nothing was recorded, in that one of docs/results/workloads-links.txt,
+workloads-shmem.txt, workloads-links-2.txt and workloads-shmem-2.txt that was measured on that GPU.  A row
+without a prediction says why; one that was not recorded or measured is left out.
 """
 
 import json
@@ -20,7 +20,7 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOL = pathlib.Path(os.environ.get("BUILD", ROOT / "build")) / "bin" / "rooflinectl"
-RESULTS = ("workloads-links", "workloads-shmem", "workloads-links-2")
+RESULTS = ("workloads-links", "workloads-shmem", "workloads-links-2", "workloads-shmem-2")
 
 # workload, before, after, the change as options of whatif
 PAIRS = [
@@ -42,31 +42,37 @@ PAIRS = [
 
 
 def medians():
-    """Microseconds of an iteration by workload and variant, and the ceilings of the GPU by workload."""
-    found, ceilings = {}, {}
+    """Microseconds of an iteration by GPU, workload and variant; of several results the first."""
+    found = {}
     for name in RESULTS:
-        path = ROOT / "docs" / "results" / f"{name}.txt"
-        text = path.read_text() if path.exists() else ""
-        gpu, driver = (re.search(rf"^{key} +(.*)", text, re.M) for key in ("gpu", "driver"))
-        workload = None
+        text = (ROOT / "docs" / "results" / f"{name}.txt").read_text()
+        gpu, workload = re.search(r"^gpu +(.*)", text, re.M)[1], None
         for line in text.splitlines():
             if title := re.match(r"(\w+) \(H\d", line):
-                workload = title[1] if title[1] not in ceilings else None
-                if workload:
-                    ceilings[workload] = ROOT / "ceilings" / f"{gpu[1].replace(' ', '_')}-{driver[1]}.json"
+                workload = title[1]
             if workload and (row := re.match(r"(\w+) +([\d.]+) +[\d.]+ \.\. ", line)):
-                found[workload, row[1]] = float(row[2])
-    return found, ceilings
+                found.setdefault((gpu, workload, row[1]), float(row[2]))
+    return found
 
 
 def recording(workload, variant):
     return ROOT / "tests" / "recordings" / f"{workload}.{variant}.roofline"
 
 
-def run_tool(ceilings, *arguments):
-    chosen = ["--ceilings", ceilings] if ceilings.exists() else []
+def gpu_of(path):
+    """Name of the GPU that was recorded; None where nothing was."""
+    if not path.exists():
+        return None
     done = subprocess.run(
-        [TOOL, *arguments, "--format", "json", "--range", "run", *chosen],
+        [TOOL, "report", "--format", "json", "-s", "devices", path], capture_output=True, check=True
+    )
+    return json.loads(done.stdout)["devices"][0]["name"]
+
+
+def run_tool(gpu, *arguments):
+    [ceilings] = (ROOT / "ceilings").glob(f"{gpu.replace(' ', '_')}-*.json")
+    done = subprocess.run(
+        [TOOL, *arguments, "--format", "json", "--range", "run", "--ceilings", ceilings],
         capture_output=True,
         check=False,
     )
@@ -75,29 +81,30 @@ def run_tool(ceilings, *arguments):
     return json.loads(done.stdout)
 
 
-def recorded(ceilings, workload, before, after):
+def recorded(gpu, workload, before, after):
     paths = [recording(workload, variant) for variant in (before, after)]
-    if not all(path.exists() for path in paths):
+    if any(gpu_of(path) != gpu for path in paths):
         return None
-    return run_tool(ceilings, "verify", "--force", *paths)["measured"]
+    return run_tool(gpu, "verify", "--force", *paths)["measured"]
 
 
 def main():
-    measured_us, ceilings = medians()
+    measured_us = medians()
     errors, inside = [], []
     print(
-        f"{'workload':14} {'before':7} {'after':11} {'change':24} {'predicted':>9} {'interval':>15} "
+        f"{'workload':14} {'GPU':5} {'before':12} {'after':12} {'change':24} {'predicted':>9} {'interval':>15} "
         f"{'recorded':>8} {'measured':>8} {'error':>7} inside"
     )
     for workload, before, after, change in PAIRS:
-        if (workload, after) not in measured_us or not recording(workload, before).exists():
+        gpu = gpu_of(recording(workload, before))
+        if (gpu, workload, after) not in measured_us:
             continue
-        result = run_tool(ceilings[workload], "whatif", *change, recording(workload, before))
+        result = run_tool(gpu, "whatif", *change, recording(workload, before))
         refusal = result["strategies"][0]["refusal"]
         place = None if refusal else result["place"]
-        measured = measured_us[workload, before] / measured_us[workload, after]
-        both = recorded(ceilings[workload], workload, before, after)
-        line = f"{workload:14} {before:7} {after:11} {' '.join(change):24} "
+        measured = measured_us[gpu, workload, before] / measured_us[gpu, workload, after]
+        both = recorded(gpu, workload, before, after)
+        line = f"{workload:14} {gpu.split()[1]:5} {before:12} {after:12} {' '.join(change):24} "
         tail = f"{f'{both:.2f}x' if both else '-':>8} {f'{measured:.2f}x':>8} "
         if not place:
             print(f"{line}{'-':>9} {'not measured':>15} {tail}")
