@@ -4,7 +4,9 @@
     tests/bench/links.py
 
 Needs no GPU.  `predicted` is what `whatif` says of the recording before the change, in the NVTX range
-`run`, of the change in the third column, with the ceilings of the GPU that was recorded; `recorded` what
+`run`, of the change in the fifth column, with the ceilings of the GPU that was recorded.  Where that names
+an advice instead, each rank changes its own loop: whatif changes that of one GPU, which the others would
+hold up, so it is what `report --range run` says of a steady iteration there.  `recorded` is what
 `verify --range run` measures from the recordings of both, where both were made on that GPU; `measured` the
 ratio of what iterations take where nothing was recorded, in that one of docs/results/workloads-links.txt,
 workloads-shmem.txt, workloads-links-2.txt and workloads-shmem-2.txt that was measured on that GPU.  A row
@@ -22,7 +24,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOL = pathlib.Path(os.environ.get("BUILD", ROOT / "build")) / "bin" / "rooflinectl"
 RESULTS = ("workloads-links", "workloads-shmem", "workloads-links-2", "workloads-shmem-2")
 
-# workload, before, after, the change as options of whatif
+# workload, before, after, the change as options of whatif, or as the advice that says so
 PAIRS = [
     ("p2p_overlap", "naive", "peer", ["--peer-copy"]),
     ("p2p_overlap", "naive", "overlapped", ["--peer-copy", "--buckets", "8"]),
@@ -30,11 +32,11 @@ PAIRS = [
     ("nccl_bucketed", "naive", "halves", ["--buckets", "2"]),
     ("nccl_bucketed", "naive", "buckets", ["--buckets", "8"]),
     ("nccl_bucketed", "naive", "layers", ["--buckets", "64"]),
-    ("nccl_graph", "naive", "asynchronous", ["--fewer-waits"]),
-    ("nccl_graph", "naive", "graph", ["--fewer-waits", "--graph"]),
-    ("nccl_graph", "asynchronous", "graph", ["--graph"]),
-    ("mpi_cuda", "naive", "pinned", ["--pinned"]),
-    ("mpi_cuda", "naive", "pipelined", ["--pinned", "--buckets", "8"]),
+    ("nccl_graph", "naive", "asynchronous", "sync_every_kernel"),
+    ("nccl_graph", "naive", "graph", "launch_bound_graph"),
+    ("nccl_graph", "asynchronous", "graph", "launch_bound_graph"),
+    ("mpi_cuda", "naive", "pinned", "pageable_copy"),
+    ("mpi_cuda", "naive", "pipelined", "copy_overlap"),
     ("scaling", "naive", "overlapped", ["--buckets", "8"]),
     ("nvshmem_signal", "naive", "put_signal", ["--signals"]),
     ("nvshmem_signal", "naive", "persistent", ["--signals"]),
@@ -88,23 +90,36 @@ def recorded(gpu, workload, before, after):
     return run_tool(gpu, "verify", "--force", *paths)["measured"]
 
 
+def named(change):
+    return change if isinstance(change, str) else " ".join(change)
+
+
+def predicted(gpu, change, path):
+    """The ratio and its interval, or None; and why there is none."""
+    if isinstance(change, str):
+        advice = run_tool(gpu, "report", "-s", "advice", path)["advice"]
+        found = [item["steady"] for item in advice if item["id"] == change]
+        return (found[0], None) if found else (None, f"no advice is {change}")
+    result = run_tool(gpu, "whatif", *change, path)
+    refusal = result["strategies"][0]["refusal"]
+    return None if refusal else result["place"], refusal
+
+
 def main():
     measured_us = medians()
     errors, inside = [], []
     print(
-        f"{'workload':14} {'GPU':5} {'before':12} {'after':12} {'change':24} {'predicted':>9} {'interval':>15} "
-        f"{'recorded':>8} {'measured':>8} {'error':>7} inside"
+        f"{'workload':14} {'GPU':5} {'before':12} {'after':12} {'change':24} {'predicted':>9} "
+        f"{'interval':>15} {'recorded':>8} {'measured':>8} {'error':>7} inside"
     )
     for workload, before, after, change in PAIRS:
         gpu = gpu_of(recording(workload, before))
         if (gpu, workload, after) not in measured_us:
             continue
-        result = run_tool(gpu, "whatif", *change, recording(workload, before))
-        refusal = result["strategies"][0]["refusal"]
-        place = None if refusal else result["place"]
+        place, refusal = predicted(gpu, change, recording(workload, before))
         measured = measured_us[gpu, workload, before] / measured_us[gpu, workload, after]
         both = recorded(gpu, workload, before, after)
-        line = f"{workload:14} {gpu.split()[1]:5} {before:12} {after:12} {' '.join(change):24} "
+        line = f"{workload:14} {gpu.split()[1]:5} {before:12} {after:12} {named(change):24} "
         tail = f"{f'{both:.2f}x' if both else '-':>8} {f'{measured:.2f}x':>8} "
         if not place:
             print(f"{line}{'-':>9} {'not measured':>15} {tail}")
