@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The speedups that are predicted for jobs of two GPUs, beside those of the programs without a recording.
+"""The speedups that are predicted for jobs of several GPUs, beside those of the programs without a recording.
 
     tests/bench/links.py
 
@@ -11,6 +11,10 @@ hold up, so it is what `report --range run` says of a steady iteration there.  `
 ratio of what iterations take where nothing was recorded, in that one of docs/results/workloads-links.txt,
 workloads-shmem.txt, workloads-links-2.txt and workloads-shmem-2.txt that was measured on that GPU.  A row
 without a prediction says why; one that was not recorded or measured is left out.
+
+The rows of ddp are of tests/gpu/ddp.py, a training in PyTorch: all gradients in one bucket before, and
+after it as many buckets as that program had.  tests/gpu/record_ddp.sh makes its recordings and
+docs/results/ddp-GPUS.txt.
 """
 
 import json
@@ -41,6 +45,8 @@ PAIRS = [
     ("nvshmem_signal", "naive", "put_signal", ["--signals"]),
     ("nvshmem_signal", "naive", "persistent", ["--signals"]),
 ]
+DDP_GPUS = (2, 4)
+DDP_AFTER = ("buckets", "tiny")
 
 
 def medians():
@@ -55,6 +61,23 @@ def medians():
             if workload and (row := re.match(r"(\w+) +([\d.]+) +[\d.]+ \.\. ", line)):
                 found.setdefault((gpu, workload, row[1]), float(row[2]))
     return found
+
+
+def trainings():
+    """Of ddp.py: microseconds of a step and pairs, of the numbers of GPUs of which there are both."""
+    found, pairs = {}, []
+    for gpus in DDP_GPUS:
+        path = ROOT / "docs" / "results" / f"ddp-{gpus}.txt"
+        if not (path.exists() and recording("ddp", f"one.{gpus}").exists()):
+            print(f"left out: ddp on {gpus} GPUs, of which there is no recording")
+            continue
+        text = path.read_text()
+        rows = re.findall(r"^(\w+) +([\d.]+) +[\d.]+ \.\. +[\d.]+ +(\d+) ", text, re.MULTILINE)
+        gpu = re.search(r"^gpu +(.*)", text, re.M)[1]
+        found |= {(gpu, "ddp", f"{mode}.{gpus}"): float(us) for mode, us, _ in rows}
+        pairs += [("ddp", f"one.{gpus}", f"{mode}.{gpus}", ["--buckets", count])
+                  for mode, _, count in rows if mode in DDP_AFTER]
+    return found, pairs
 
 
 def recording(workload, variant):
@@ -107,12 +130,14 @@ def predicted(gpu, change, path):
 
 def main():
     measured_us = medians()
+    of_trainings, training_pairs = trainings()
+    measured_us |= of_trainings
     errors, inside = [], []
     print(
         f"{'workload':14} {'GPU':5} {'before':12} {'after':12} {'change':24} {'predicted':>9} "
         f"{'interval':>15} {'recorded':>8} {'measured':>8} {'error':>7} inside"
     )
-    for workload, before, after, change in PAIRS:
+    for workload, before, after, change in PAIRS + training_pairs:
         gpu = gpu_of(recording(workload, before))
         if (gpu, workload, after) not in measured_us:
             continue

@@ -37,7 +37,7 @@ duckdb.sql("create table kernels as select * from '{folder}/kernels.csv'")
 duckdb.sql("create table api as select * from '{folder}/api.csv'")
 """
 # Measured ceilings, of whatever GPU: without some nothing is predicted.
-CEILINGS = sorted(glob.glob(f"{ROOT}/ceilings/*.json"))[0]
+CEILINGS = sorted(glob.glob(f"{ROOT}/ceilings/NVIDIA_H200*.json"))[0]
 QUESTIONS = {
     "kernels": ("kernels by time", ["--section", "kernels"], KERNELS_QUERY),
     "whole": ("all analyses and advice, beside loading", ["--format", "json", "--ceilings", CEILINGS],

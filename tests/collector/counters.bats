@@ -162,6 +162,18 @@ problem() {
 	equal kernels $((63 - $(ranges ,unrecorded,))) "$(rows kernels)"
 }
 
+@test "graphs are left alone once a kernel that waits for others was captured" {
+	record driver cuda capture:begin launch:count=3,name=own capture:end launch:call=graph,name=before,count=9 \
+		capture:begin launch:name=ncclDevKernel_AllReduce capture:end launch:call=graph,name=after,count=9 launch:count=9
+	warned 0
+	[ "$(sql 'select count(*) from counted where is_graph = 1')" -gt 2 ]
+	[ "$(ranges ',before,')" -gt 2 ]
+	equal after 0 "$(ranges ,after,)"
+	[ "$(ranges ',_Z4stepPfi,')" -gt 2 ]
+	record driver cuda capture:begin launch:call=cooperative,name=coop capture:end launch:call=graph,name=after,count=9
+	equal cooperative 0 "$(ranges ,after,)"
+}
+
 @test "ROOFLINE_COUNTERS_SKIP names other kernels to leave alone" {
 	export ROOFLINE_COUNTERS_SKIP='^special'
 	record driver cuda launch:name=specialized,count=5 launch:name=nccl,count=5

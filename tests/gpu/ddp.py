@@ -85,6 +85,7 @@ def wait_for(ranks, until):
         if any(rank.poll() for rank in ranks):
             until = min(until, time.monotonic() + END_S)
         if time.monotonic() > until:
+            print("not all ranks are done in time", file=sys.stderr)
             for rank in ranks:
                 rank.kill()
             break
@@ -136,7 +137,8 @@ class Training:
         layers = [make_layer(torch, options.width) for _ in range(options.layers)]
         self.torch, self.mode = torch, mode
         self.model = torch.nn.parallel.DistributedDataParallel(
-            torch.nn.Sequential(*layers).cuda(), device_ids=[rank], bucket_cap_mb=BUCKET_MB[mode])
+            torch.nn.Sequential(*layers).cuda(), device_ids=[torch.cuda.current_device()],
+            bucket_cap_mb=BUCKET_MB[mode])
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.01)
         torch.manual_seed(2 + rank)
         self.inputs = torch.randn(options.batch, options.width, device="cuda")
@@ -220,9 +222,10 @@ def run_rank(options):
     import torch
 
     rank = int(os.environ["RANK"])
-    torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
+    torch.cuda.set_device(device)
     torch.set_float32_matmul_precision("high")
-    torch.distributed.init_process_group("nccl")
+    torch.distributed.init_process_group("nccl", device_id=device)
     trainings = [Training(torch, mode, options, rank) for mode in options.modes]
     for training in trainings:
         training.run(WARM_UP_STEPS)

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # record_ddp.sh - tests/gpu/ddp.py on two GPUs, and on four where there are so many: measured without the collector, recorded,
-# and traced by PyTorch's profiler.  Needs two GPUs and PyTorch; takes about 2 minutes on four GPUs, at most 4.
+# and traced by PyTorch's profiler.  Needs two GPUs and PyTorch; takes about 2 minutes on four GPUs, at most 5.
 #
 #   OUT=FOLDER tests/gpu/record_ddp.sh     # FOLDER/ddp.tar.xz has all, in the places where the project keeps it
 #
 # In it are docs/results/ddp-GPUS.txt, tests/recordings/ddp.MODE.GPUS.roofline, and the profiler's traces in kineto/, which
-# tests/bench/hta.py compares.  The modes are measured in turns, in one process a GPU.  Where there are four GPUs, two
+# tests/bench/beside_hta.py compares.  The modes are measured in turns, in one process a GPU.  Where there are four GPUs, two
 # recordings of two are made side by side.  What fails is told and left out.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
@@ -32,7 +32,7 @@ step() {
 		echo "left out after $SECONDS s: $name"
 		return 1
 	fi
-	timeout -k 5 70 "$@" >"$out/$name.log" 2>&1 </dev/null || code=$?
+	timeout -k 5 100 "$@" >"$out/$name.log" 2>&1 </dev/null || code=$?
 	echo "$name: $((SECONDS - from)) s, exit code $code"
 	[ $code -eq 0 ] || tail -n 15 "$out/$name.log" | sed 's/^/  /'
 	return $code
@@ -40,7 +40,7 @@ step() {
 
 # measure GPUS
 measure() {
-	RESULTS=$all/docs/results step "measure.$1" docs/results/measure.sh "ddp-$1" "$python" tests/gpu/ddp.py --gpus "$1" &&
+	RESULTS=$all/docs/results step "measure.$1" docs/results/measure.sh "ddp-$1" "$python" tests/gpu/ddp.py --gpus "$1" --limit-s 90 &&
 		grep -qx 'exit code 0' "$all/docs/results/ddp-$1.txt"
 }
 
@@ -49,7 +49,7 @@ record() {
 	local name=ddp.$1.$2 code=0
 	rm -rf "${out:?}/$name"
 	step "record.$1.$2" "$build/bin/rooflinectl" record -o "$out/$name" -- \
-		"$python" tests/gpu/ddp.py --modes "$1" --gpus "$2" --steps 10 --repeats 1 || code=$?
+		"$python" tests/gpu/ddp.py --modes "$1" --gpus "$2" --steps 10 --repeats 1 --limit-s 90 || code=$?
 	[ -d "$out/$name" ] || return 1
 	"$build/bin/rooflinectl" pack --level 19 "$out/$name" -o "$all/tests/recordings/$name.roofline" &&
 		rm -r "${out:?}/$name" && return $code
@@ -57,7 +57,7 @@ record() {
 
 # profile GPUS
 profile() {
-	step "profile.$1" "$python" tests/gpu/ddp.py --modes one,buckets --gpus "$1" --steps 10 --kineto "$all/kineto"
+	step "profile.$1" "$python" tests/gpu/ddp.py --modes one,buckets --gpus "$1" --steps 10 --limit-s 90 --kineto "$all/kineto"
 }
 
 # try COMMAND...: what fails is remembered, and goes on

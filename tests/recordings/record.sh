@@ -135,6 +135,13 @@ if [ "$(nvidia-smi -L | wc -l)" -ge 2 ]; then
 	record pitfalls.staged_peer_copy -- pitfalls staged_peer_copy
 	record pitfalls.no_staged_peer_copy -- pitfalls no_staged_peer_copy
 	record pitfalls.collective_order -- "$python" tests/gpu/collectives.py --mode swapped
+	unset CUDA_VISIBLE_DEVICES
+	for gpus in 2 4; do
+		[ "$(nvidia-smi -L | wc -l)" -lt $gpus ] && continue
+		for mode in one buckets tiny; do # as tests/gpu/record_ddp.sh, which measures them as well
+			record ddp.$mode.$gpus -- "$python" tests/gpu/ddp.py --gpus $gpus --modes $mode --steps 10 --repeats 1
+		done
+	done
 fi
 if [ "$(nvidia-smi -L | wc -l)" -ge 4 ]; then
 	export CUDA_VISIBLE_DEVICES=0,1,2,3
