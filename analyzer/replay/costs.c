@@ -320,27 +320,7 @@ int64_t costs_graph_ns(const struct costs *costs, enum ceiling_id row, uint64_t 
 #define COST_ROW(constant, member, is_by_node) \
 	[COST_##constant] = {offsetof(struct costs, member), is_by_node},
 
-static const struct {
-	size_t offset; /* in struct costs */
-	bool is_by_node;
-} cost_rows[COST_COUNT] = {COSTS(COST_ROW)};
-
-bool costs_is_by_node(enum cost cost)
-{
-	return cost == COST_GRAPH_UPDATE || cost_rows[cost].is_by_node;
-}
-
-int64_t costs_ns(const struct costs *costs, enum cost cost, uint64_t node_count)
-{
-	int64_t ns;
-
-	if (cost == COST_RECORDED || cost == COST_NONE)
-		return 0;
-	if (cost == COST_GRAPH_UPDATE)
-		return costs_graph_ns(costs, CEILING_graph_update, node_count);
-	memcpy(&ns, (const char *)costs + cost_rows[cost].offset, sizeof(ns));
-	return cost_rows[cost].is_by_node ? (int64_t)node_count * ns : ns;
-}
+const struct cost_row cost_rows[COST_COUNT] = {COSTS(COST_ROW)};
 
 bool costs_has_rebuilt(const struct ceilings *ceilings)
 {

@@ -5,6 +5,7 @@
 #define ROOFLINE_COSTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "analysis/counters/ceilings.h"
@@ -102,11 +103,31 @@ bool costs_has_children(const struct ceilings *ceilings);
  * number of nodes is not known (0). */
 int64_t costs_graph_ns(const struct costs *costs, enum ceiling_id row, uint64_t node_count);
 
-/* A cost, which is not COST_RECORDED, of a call whose graph has so many nodes; ns. */
-int64_t costs_ns(const struct costs *costs, enum cost cost, uint64_t node_count);
+/* Known to the two functions below only: where COSTS has a cost in struct costs. */
+struct cost_row {
+	size_t offset;
+	bool is_by_node;
+};
+extern const struct cost_row cost_rows[COST_COUNT];
 
 /* Whether it needs node_count. */
-bool costs_is_by_node(enum cost cost);
+static inline bool costs_is_by_node(enum cost cost)
+{
+	return cost == COST_GRAPH_UPDATE || cost_rows[cost].is_by_node;
+}
+
+/* A cost of a call whose graph has so many nodes; ns.  0 of what is as recorded. */
+static inline int64_t costs_ns(const struct costs *costs, enum cost cost, uint64_t node_count)
+{
+	int64_t ns;
+
+	if (cost == COST_RECORDED || cost == COST_NONE)
+		return 0;
+	if (cost == COST_GRAPH_UPDATE)
+		return costs_graph_ns(costs, CEILING_graph_update, node_count);
+	ns = *(const int64_t *)(const void *)((const char *)costs + cost_rows[cost].offset);
+	return cost_rows[cost].is_by_node ? (int64_t)node_count * ns : ns;
+}
 
 /* Whether the ceilings have what a conditional node costs, or a graph that the device launches. */
 bool costs_has_conditional(const struct ceilings *ceilings);

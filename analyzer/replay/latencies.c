@@ -84,34 +84,25 @@ int64_t latencies_launch_ns(const struct model *model, size_t index)
 	       extension_ns(model, op, launch->call_ns);
 }
 
-enum latency_gap latencies_gap_after(const struct model *model, uint32_t before, uint32_t op)
-{
-	const struct profile *profile = model->profile;
-	const struct profile_op *last = &profile->ops[before];
-
-	if (last->call != PROFILE_NONE &&
-	    (op == PROFILE_NONE || profile->ops[op].call != last->call) &&
-	    model_call_class(model, last->call) == CALL_GRAPH_LAUNCH)
-		return GAP_AFTER_GRAPH;
-	if (last->kind != OP_KERNEL)
-		return GAP_AFTER_COPY;
-	return op == PROFILE_NONE || profile->ops[op].kind == OP_KERNEL ? GAP_AFTER_KERNEL
-									: GAP_KERNEL_TO_COPY;
-}
-
 /* Whether it started soon after its call. */
 static bool is_prompt(const struct profile *profile, const struct profile_op *op)
 {
 	return op->start_ns < profile->calls[op->call].end_ns + PROMPT_NS;
 }
 
+/* Of the device that it ran on. */
+static inline const struct device_latencies *device_of(const struct model *model, uint32_t op)
+{
+	return &model->devices[profile_op_device(model->profile, &model->profile->ops[op])];
+}
+
 /* Whether the operation waited for what no record tells of: a function of the host, in its stream or as the last node
  * of a graph, or the body of a graph's conditional node.  Graphs that usually end with nothing of that follow each
  * other promptly. */
-static bool is_after_unrecorded(const struct model *model, uint32_t before, uint32_t op)
+static inline bool is_after_unrecorded(const struct model *model,
+				       const struct device_latencies *device, uint32_t before,
+				       uint32_t op)
 {
-	const struct device_latencies *device =
-		&model->devices[profile_op_device(model->profile, &model->profile->ops[before])];
 	bool is_called_back = model->op_traits[op].is_called_back;
 
 	if ((!is_called_back && device->gap_ns[GAP_AFTER_GRAPH] < PROMPT_NS) ||
@@ -123,23 +114,11 @@ static bool is_after_unrecorded(const struct model *model, uint32_t before, uint
 
 int64_t latencies_gap_ns(const struct model *model, uint32_t before, uint32_t op)
 {
-	const struct profile_op *ops = model->profile->ops;
+	const struct device_latencies *device = device_of(model, before);
 
-	if (op != PROFILE_NONE && is_after_unrecorded(model, before, op))
-		return ops[op].start_ns - model_ready_ns(model, op);
-	return model->devices[profile_op_device(model->profile, &ops[before])]
-		.gap_ns[latencies_gap_after(model, before, op)];
-}
-
-int64_t latencies_own_gap_ns(const struct model *model, uint32_t op)
-{
-	const struct op_traits traits = model->op_traits[op];
-	const struct profile_op *ops = model->profile->ops;
-
-	if (traits.is_unrecorded)
-		return ops[op].start_ns - model_ready_ns(model, op);
-	return model->devices[profile_op_device(model->profile, &ops[model_predecessor(model, op)])]
-		.gap_ns[traits.gap];
+	if (op != PROFILE_NONE && is_after_unrecorded(model, device, before, op))
+		return model->profile->ops[op].start_ns - model_ready_ns(model, op);
+	return device->gap_ns[latencies_gap_after(model, before, op)];
 }
 
 /* The same for each operation behind its predecessor. */
@@ -150,7 +129,8 @@ static void find_gaps(struct model *model)
 
 		if (before == PROFILE_NONE)
 			continue;
-		model->op_traits[i].is_unrecorded = is_after_unrecorded(model, before, op);
+		model->op_traits[i].is_unrecorded =
+			is_after_unrecorded(model, device_of(model, before), before, op);
 		model->op_traits[i].gap = latencies_gap_after(model, before, op) & 3;
 	}
 }

@@ -61,9 +61,32 @@ int64_t latencies_extension_ns(const struct model *model, const struct profile_o
 
 /* And after an operation: op, the next one, may be PROFILE_NONE.  What runs in between and is not recorded, as a
  * function of the host, takes what it took. */
-enum latency_gap latencies_gap_after(const struct model *model, uint32_t before, uint32_t op);
+static inline enum latency_gap latencies_gap_after(const struct model *model, uint32_t before,
+						   uint32_t op)
+{
+	const struct profile *profile = model->profile;
+	const struct profile_op *last = &profile->ops[before];
+
+	if (last->call != PROFILE_NONE &&
+	    (op == PROFILE_NONE || profile->ops[op].call != last->call) &&
+	    model_call_class(model, last->call) == CALL_GRAPH_LAUNCH)
+		return GAP_AFTER_GRAPH;
+	if (last->kind != OP_KERNEL)
+		return GAP_AFTER_COPY;
+	return op == PROFILE_NONE || profile->ops[op].kind == OP_KERNEL ? GAP_AFTER_KERNEL
+									: GAP_KERNEL_TO_COPY;
+}
 int64_t latencies_gap_ns(const struct model *model, uint32_t before, uint32_t op);
 /* Likewise behind its predecessor, which it must have. */
-int64_t latencies_own_gap_ns(const struct model *model, uint32_t op);
+static inline int64_t latencies_own_gap_ns(const struct model *model, uint32_t op)
+{
+	const struct op_traits traits = model->op_traits[op];
+	const struct profile_op *ops = model->profile->ops;
+
+	if (traits.is_unrecorded)
+		return ops[op].start_ns - model_ready_ns(model, op);
+	return model->devices[profile_op_device(model->profile, &ops[model_predecessor(model, op)])]
+		.gap_ns[traits.gap];
+}
 
 #endif

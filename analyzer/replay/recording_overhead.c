@@ -80,12 +80,6 @@ void overhead_classify(struct model *model)
 		model->op_traits[i].delayed = delayed_as(model, &profile->ops[i]) & 3;
 }
 
-int64_t overhead_counting_ns(const struct model *model, const struct costs *costs, uint32_t thread,
-			     int64_t start_ns, int64_t end_ns)
-{
-	return costs ? model_profiler_ns(model, thread, start_ns, end_ns) : 0;
-}
-
 /* Of a launch: the first one of an executable graph, or the first one after an update. */
 static int64_t untraced_launch_ns(const struct model *model, const struct costs *costs,
 				  size_t launch)
