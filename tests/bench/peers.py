@@ -32,7 +32,7 @@ KERNELS = os.environ.get("KERNELS", "10000000")
 TRACE_KERNELS = os.environ.get("TRACE_KERNELS", "200000")
 REPEATS = int(os.environ.get("REPEATS", "5"))
 # Measured ceilings, of whatever GPU: without some nothing is predicted.
-CEILINGS = sorted(glob.glob(f"{ROOT}/ceilings/*.json"))[0]
+CEILINGS = sorted(glob.glob(f"{ROOT}/ceilings/NVIDIA_H200*.json"))[0]
 EVERYTHING = ["--format", "json", "--ceilings", CEILINGS]
 
 # What the section has of each kernel.

@@ -45,11 +45,15 @@ assert abs(found / wanted - 1) < 0.1, (workload, found, wanted)' \
 	[ "$(first nccl_bucketed.naive)" = "exposed_communication --buckets 8" ]
 	[ "$(first nvshmem_signal.naive)" = device_signals ]
 	[ "$(first nvshmem_steal.naive)" = "rank_imbalance --steal" ]
+	[ "$(first scaling.naive)" = "exposed_communication --buckets 4" ]
+	[[ "$(first nccl_graph.naive)" == "launch_bound_graph "* ]]
+	[[ "$(first mpi_cuda.naive)" == "pageable_copy "* ]]
 }
 
 @test "what overlaps already, and what GPUs do without their hosts, is left alone" {
 	[ "$(first p2p_overlap.overlapped)" = none ]
 	[ "$(first nccl_bucketed.buckets)" = none ]
+	[ "$(first scaling.overlapped)" = none ]
 	run "$ROOFLINECTL" report --range run --section advice "$(of nvshmem_signal.persistent)"
 	[[ "$output" != *signals* ]]
 }

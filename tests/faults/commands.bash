@@ -38,7 +38,7 @@ prepare_try() {
 
 each_command() {
 	local do=$1 recordings=$root/tests/recordings format
-	local ceilings=("$root"/ceilings/*.json) naive=$recordings/graph_chain.naive.roofline
+	local ceilings=("$root"/ceilings/NVIDIA_H200*.json) naive=$recordings/graph_chain.naive.roofline
 	local graph=$recordings/graph_chain.graph.roofline counted=$recordings/atomic_batch.naive.roofline
 	for format in text json csv; do
 		$do report --format $format "$recordings/syncs.roofline"

@@ -47,11 +47,16 @@ has_ranks() {
 		equal "$1" "$("$tool" report -f csv -s job "$recording" | tail -n +2 | wc -l)"
 }
 
+# last_communicators: the last row of each process that made one; a launcher's own process made none
+last_communicators() {
+	awk 'FNR > 1 { last[FILENAME] = $0 } END { for (file in last) print last[file] }' "$recording"/*/communicators.csv
+}
+
 # has_communicators COUNT: one, of which each process has its own rank
 has_communicators() {
 	equal "$(for ((rank = 0; rank < $1; rank++)); do echo "$rank,$1"; done | xargs)" \
-		"$(tail -q -n 1 "$recording"/*/communicators.csv | cut -d, -f4,5 | sort -n | xargs)" &&
-		equal 1 "$(tail -q -n 1 "$recording"/*/communicators.csv | cut -d, -f3 | sort -u | wc -l)"
+		"$(last_communicators | cut -d, -f4,5 | sort -n | xargs)" &&
+		equal 1 "$(last_communicators | cut -d, -f3 | sort -u | wc -l)"
 }
 
 # keep NAME: of the last recording
@@ -59,7 +64,7 @@ keep() {
 	[ -n "${KEEP:-}" ] || return 0
 	mkdir -p "$KEEP"
 	"$tool" pack --level 19 "$recording" -o "$KEEP/$1.roofline" >/dev/null 2>&1
-	cp "$scratch/out" "$KEEP/$1.truth.json"
+	grep -q '"ranks"' "$scratch/out" && cp "$scratch/out" "$KEEP/$1.truth.json"
 	"$tool" report "$recording" --range delays -s job,collectives,message_sizes >"$KEEP/$1.txt" 2>&1
 }
 
@@ -95,6 +100,7 @@ says() {
 	"$tool" report "$recording" -s "$1" 2>&1 | tr -s ' \n' ' ' >"$scratch/text"
 	grep -qE -- "$2" "$scratch/text" && return
 	fold -s -w 110 "$scratch/text" | sed 's/^/#   /'
+	echo
 	return 1
 }
 
@@ -159,6 +165,19 @@ cut_off() {
 	! ran 15 "${mpirun[@]}" -n "$1" "$tool" record -o "$recording" -- "$delays" --steps 8 --limit-s 100 --hang "$2"
 }
 
+# names_who_hangs RANK OTHERS: else it is told what was written of each rank, and until when
+names_who_hangs() {
+	local folder
+	says job "rank $1 had not asked for collective [0-9]+ of .*; it is what $2 asked for" && return
+	for folder in "$recording"/*/; do
+		echo "# $(sed -n 's/^rank,/rank /p' "$folder/process.csv"): asked $(($(wc -l <"$folder/collectives.csv") - 1))" \
+			"times, last at $(tail -n 1 "$folder/collectives.csv" | cut -d, -f1)," \
+			"$(wc -l <"$folder/kernels.csv") kernels, $(wc -l <"$folder/clocks.csv") clocks," \
+			"last at $(tail -n 1 "$folder/clocks.csv" | cut -d, -f1)"
+	done
+	return 1
+}
+
 # given_up COUNT RANK: the same in one process, which ends itself
 given_up() {
 	rm -rf "$recording"
@@ -179,8 +198,8 @@ what_is_wrong() {
 	local last=$(($1 - 1)) others
 	others=$(for ((rank = 0; rank < last; rank++)); do echo "rank $rank"; done | paste -sd, | sed 's/,/, /g')
 	check "a rank that hangs: the program does not end" cut_off "$1" $last
-	check "it is named, and those that wait for it, from what a signal cut off" says job \
-		"launches of $others had not ended when the recording was cut off, and rank $last had launched nothing more"
+	check "it is named, and those that wait for it, from what a signal cut off" names_who_hangs "$last" "$others"
+	keep "known_delays.$1.cut_off"
 	check "a program that gives up by itself says who hangs" given_up "$1" $last
 	check "it is named: it asks for nothing where the others do" says job \
 		"differ in collective [0-9]+: GPU 0 asks for AllReduce of [0-9.]+ MiB, and GPU $last asks for nothing"

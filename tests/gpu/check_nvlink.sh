@@ -32,12 +32,12 @@ sampled() {
 driver_bytes() {
 	nvidia-smi nvlink -gt d -i "${physical[$1]}" 2>/dev/null | awk '
 		/Data [TR]x:/ { link = $2; sub(":", "", link); bytes[link, $4 ~ /Tx/ ? "tx" : "rx"] = $(NF - 1) * 1024; links[link] }
-		END { for (link in links) print link, bytes[link, "tx"] + 0, bytes[link, "rx"] + 0 }' | sort
+		END { for (link in links) print link, bytes[link, "tx"] + 0, bytes[link, "rx"] + 0 }' | LC_ALL=C sort -k 1,1
 }
 
 # driver_says DEVICE: what its links carried since $scratch/links.DEVICE, in all and as the least and the most of one
 driver_says() {
-	driver_bytes "$1" | join "$scratch/links.$1" - | awk -v device="$1" '
+	driver_bytes "$1" | LC_ALL=C join "$scratch/links.$1" - | awk -v device="$1" '
 		{ tx = $4 - $2; rx = $5 - $3; sent += tx; received += rx; used += tx + rx > 1e6
 		  if (NR == 1 || tx < least) least = tx
 		  if (tx > most) most = tx }

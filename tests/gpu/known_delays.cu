@@ -375,6 +375,8 @@ int main(int argc, char **argv)
 	}
 	gpus_open(team, "known_delays", true);
 	nccl_open(team, group);
+	if (hanging >= 0) /* so that the recording has its end */
+		team.abort = [&] { nccl_abort(group); };
 	std::vector<struct rank_state> states(team.gpus.size());
 	gpus_run(team, [&](gpu &one) { run(one, group, states[(size_t)one.index]); });
 	nccl_close(team, group);

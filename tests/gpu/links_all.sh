@@ -6,7 +6,8 @@
 # DIR gets results/NAME.txt of each step (docs/results/measure.sh), what `ceilings` measured, and recordings, packed.  No step
 # may end the others: each has a limit, and what is left of it on the GPUs is ended with it.  Steps are made in the order in
 # which they are given; without any, all of the table below.
-# Environment: BUDGET_S (520), after which no step begins; BUILD, PYTHON.
+# Environment: BUDGET_S (520), after which no step begins; BUILD, PYTHON; JOB_GPUS, how many `job` tries; PARTS and ONLY of
+# check_several_gpus.sh for `mended`.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 [ $# -ge 1 ] || { echo "usage: links_all.sh DIR [STEP...]" >&2; exit 2; }
@@ -24,13 +25,14 @@ export NCCL_NVLS_ENABLE=0 NVSHMEM_DISABLE_NVLS=1 TORCH_SYMM_MEM_DISABLE_MULTICAS
 # step | seconds at most | name of its result | command
 steps=(
 	"links|60|check-links-$gpus|tests/gpu/check_links.sh"
-	"job|170|check-job-$gpus|tests/gpu/check_job.sh"
+	"job|170|check-job-$gpus|${JOB_GPUS:+env GPUS=$JOB_GPUS} tests/gpu/check_job.sh"
 	"counters|170|check-counters-ranks-$gpus|env RUNS=200 SECONDS_MOST=${COUNTERS_S:-110} tests/gpu/check_counters_ranks.sh"
 	"cost|150|collector-cost-ranks|tests/bench/ranks.sh"
 	"nvlink|40|check-nvlink-$gpus|tests/gpu/check_nvlink.sh"
 	"tables|150|workloads-links-$gpus|tests/bench/links_workloads.sh links $gpus"
 	"shmem|100|workloads-shmem-$gpus|tests/bench/links_workloads.sh shmem $gpus"
 	"several|240|check-several-gpus-$gpus|tests/gpu/check_several_gpus.sh"
+	"mended|90|check-several-gpus-$gpus-part|env PARTS=${PARTS:-right,wrong} ONLY=${ONLY:-.} tests/gpu/check_several_gpus.sh"
 	"recordings|150|recordings-$gpus|tests/gpu/links_recordings.sh $out/recordings"
 	"recordings4|80|recordings-$gpus-four|tests/gpu/links_recordings.sh $out/recordings four"
 	"ceilings|150|ceilings-$gpu|$BUILD/bin/rooflinectl ceilings -o $out/$gpu.json"
