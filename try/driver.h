@@ -97,6 +97,8 @@
 	CALL(set_memset, cuGraphExecMemsetNodeSetParams, "cuGraphExecMemsetNodeSetParams")         \
 	CALL(add_memcpy, cuGraphAddMemcpyNode, "cuGraphAddMemcpyNode")                             \
 	CALL(set_memcpy, cuGraphExecMemcpyNodeSetParams, "cuGraphExecMemcpyNodeSetParams")         \
+	CALL(add_record, cuGraphAddEventRecordNode, "cuGraphAddEventRecordNode")                   \
+	CALL(add_wait, cuGraphAddEventWaitNode, "cuGraphAddEventWaitNode")                         \
 	CALL(instantiate, cuGraphInstantiateWithFlags, "cuGraphInstantiateWithFlags")              \
 	CALL(graph_launch, cuGraphLaunch, "cuGraphLaunch")                                         \
 	CALL(graph_launch_ptsz, cuGraphLaunch, "cuGraphLaunch_ptsz")                               \

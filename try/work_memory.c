@@ -39,12 +39,12 @@ static CUDA_MEMSET_NODE_PARAMS set_node(const struct item *item)
 					 .height = 1};
 }
 
-static CUresult add_set(CUgraphNode *node, CUgraph graph, const CUgraphNode *after,
+static CUresult add_set(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count,
 			const struct item *item, CUcontext context)
 {
 	CUDA_MEMSET_NODE_PARAMS parameters = set_node(item);
 
-	return driver_open()->add_memset(node, graph, after, after ? 1 : 0, &parameters, context);
+	return driver_open()->add_memset(node, graph, after, count, &parameters, context);
 }
 
 static CUresult change_set(CUgraphExec exec, CUgraphNode node, const struct item *item,
@@ -85,12 +85,12 @@ static CUDA_MEMCPY3D copy_node(const struct item *item)
 			       .Depth = 1};
 }
 
-static CUresult add_copy(CUgraphNode *node, CUgraph graph, const CUgraphNode *after,
-			 const struct item *item, CUcontext context)
+static CUresult add_copy(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count,
+			const struct item *item, CUcontext context)
 {
 	CUDA_MEMCPY3D parameters = copy_node(item);
 
-	return driver_open()->add_memcpy(node, graph, after, after ? 1 : 0, &parameters, context);
+	return driver_open()->add_memcpy(node, graph, after, count, &parameters, context);
 }
 
 static CUresult change_copy(CUgraphExec exec, CUgraphNode node, const struct item *item,

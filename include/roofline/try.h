@@ -50,6 +50,8 @@ enum try_strategy { TRY_STRATEGIES(TRY_CONSTANT) TRY_STRATEGY_COUNT };
 	COUNT(TRY_LAUNCHES_DEFERRED, "launches_deferred", "of these, those that were put off")  \
 	COUNT(TRY_MEMORY_SEEN, "memory_seen", "memsets and copies within memory of the GPU")    \
 	COUNT(TRY_MEMORY_DEFERRED, "memory_deferred", "of these, those that were put off")      \
+	COUNT(TRY_EVENTS_DEFERRED, "events_deferred",                                           \
+	      "events recorded in a stream, or waited for in one, that were put off")           \
 	COUNT(TRY_GRAPH_LAUNCHES, "graph_launches",                                             \
 	      "graphs that were launched for what was put off")                                 \
 	COUNT(TRY_GRAPH_NODES, "graph_nodes",                                                   \

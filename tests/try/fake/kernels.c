@@ -20,6 +20,7 @@ static const struct kind kinds[] = {
 	{"fault", 0, {0}},
 	{"tell", 2, {8, 4}},
 	{"print", 1, {4}},
+	{"numbered", 4, {8, 4, 4, 4}},
 	{"set", 4, {8, 8, 4, 4}},
 	{"copy", 3, {8, 8, 8}},
 };
@@ -168,10 +169,32 @@ static void run_kind(const struct work *work)
 					    work->block[0]);
 }
 
+/* Its parameters: memory, what it belongs to, its number there, and a value. */
+static void run_numbered(const struct work *work, int stream)
+{
+	uint64_t target, hash = 1469598103934665603u;
+	unsigned lane, number, value;
+
+	memcpy(&target, work->parameters, 8);
+	memcpy(&lane, work->parameters + 8, 4);
+	memcpy(&number, work->parameters + 12, 4);
+	memcpy(&value, work->parameters + 16, 4);
+	hash = (hash ^ fake_address(target)) * 1099511628211u;
+	hash = (hash ^ value) * 1099511628211u;
+	hash = (hash ^ work->grid[0]) * 1099511628211u;
+	fake_order_numbered(stream, lane, number, hash);
+	run_kind(work);
+}
+
 CUresult fake_run(const struct work *work, CUstream stream)
 {
 	fake_settle_pieces();
 	fake_end_operation();
+	if (!strcmp(work->kind->name, "numbered")) {
+		fake_current()->unfinished++;
+		run_numbered(work, fake_stream_of(stream)->id);
+		return CUDA_SUCCESS;
+	}
 	fake_log_op(work->kind->name, fake_stream_of(stream)->id, work->grid[0]);
 	fake_order(fake_stream_of(stream)->id);
 	fake_mix(work->grid, sizeof(work->grid));

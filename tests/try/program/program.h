@@ -42,6 +42,9 @@ void must(CUresult result, const char *what);
 /* Prints what a call returned, and the hash of all that the driver had done by then. */
 void report(const char *what, CUresult result);
 
+/* The same of a wait.  With RANDOM_PROGRAM_WAITS=later without the hash: what nobody can tell may be done later. */
+void report_wait(const char *what, CUresult result);
+
 /* A number by chance, of the thread; the same for the same seed. */
 extern __thread unsigned long chance;
 unsigned below(unsigned limit);
@@ -84,6 +87,11 @@ void expose(void); /* once, now or at a later call */
 void tell_host(void);
 void look_at_told(void);
 void copy_in(void);
+
+/* ---- streams that fork and join ---- */
+
+void set_up_forks(void);
+void step_forks(void);
 
 /* ---- large copies between the host and the GPU ---- */
 
