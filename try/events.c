@@ -15,6 +15,7 @@ struct known {
 };
 
 static struct known *lists[LISTS];
+static struct known *unused; /* for the next ones: programs create and destroy events all the time */
 
 static struct known **place_of(CUevent event)
 {
@@ -32,7 +33,18 @@ void events_remove(CUevent event)
 	if (!known)
 		return;
 	*place = known->next;
-	free(known);
+	known->next = unused;
+	unused = known;
+}
+
+static struct known *take(void)
+{
+	struct known *known = unused;
+
+	if (!known)
+		return malloc(sizeof(*known));
+	unused = known->next;
+	return known;
 }
 
 /* An event that can be used by other processes, or whose time can be asked for, is not put off.  That a wait of the host for
@@ -49,7 +61,7 @@ void events_add(CUevent event, unsigned flags, CUcontext context)
 	events_remove(event);
 	if (!is_plain(flags) || !context)
 		return;
-	known = calloc(1, sizeof(*known));
+	known = take();
 	if (!known)
 		return;
 	*known = (struct known){.event = event,

@@ -175,6 +175,12 @@ static CUevent take_unused(void)
 
 /* Of those without timing, which are used again: one that was destroyed stands for nothing. */
 static bool is_dead[2 * SILENT_EVENTS + 1];
+static unsigned long event_numbers[2 * SILENT_EVENTS + 1];
+
+unsigned long fake_event_number(CUevent event)
+{
+	return event_numbers[(size_t)event] + is_dead[(size_t)event];
+}
 
 void fake_use_event(CUevent event)
 {
@@ -187,13 +193,14 @@ CUresult cuEventCreate(CUevent *event, unsigned flags)
 	static long counts[2];
 	bool is_silent = flags & CU_EVENT_DISABLE_TIMING;
 
+	pthread_mutex_lock(&fake_lock);
 	*event = is_silent ? take_unused() : NULL;
-	if (*event) {
-		is_dead[(size_t)*event] = false;
-		return CUDA_SUCCESS;
-	}
-	*event = (CUevent)(__atomic_add_fetch(&counts[is_silent], 1, __ATOMIC_SEQ_CST) +
-			   (is_silent ? SILENT_EVENTS : 0));
+	if (!*event)
+		*event = (CUevent)(++counts[is_silent] + (is_silent ? SILENT_EVENTS : 0));
+	is_dead[(size_t)*event] = false;
+	event_numbers[(size_t)*event] += 2;
+	fake_new_event(*event);
+	pthread_mutex_unlock(&fake_lock);
 	return CUDA_SUCCESS;
 }
 

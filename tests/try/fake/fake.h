@@ -38,6 +38,7 @@ struct work {
 struct CUgraphNode_st {
 	struct work work;
 	CUevent event;
+	unsigned long event_number; /* which of those that had the same handle */
 	bool is_record;
 	struct CUgraph_st *graph;
 	unsigned index, after_count;
@@ -111,8 +112,12 @@ void fake_begin_node(int stream, const struct CUgraphNode_st *node);
 void fake_end_node(int stream, const struct CUgraphNode_st *node);
 void fake_end_graph(int stream, unsigned count);
 
-/* An event that was destroyed must not be used. */
+/* An event that was destroyed must not be used.  Which of those that had its handle it is. */
 void fake_use_event(CUevent event);
+unsigned long fake_event_number(CUevent event);
+
+/* It stands for nothing yet. */
+void fake_new_event(CUevent event);
 bool fake_is_silent(CUevent event);
 void fake_record(CUevent event, int stream);
 void fake_stream_waits(int stream, CUevent event);

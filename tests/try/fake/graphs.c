@@ -62,6 +62,7 @@ static CUresult add_event(CUgraphNode *node, CUgraph graph, const CUgraphNode *a
 		return result;
 	fake_use_event(event);
 	(*node)->event = event;
+	(*node)->event_number = fake_event_number(event);
 	(*node)->is_record = is_record;
 	return CUDA_SUCCESS;
 }
@@ -220,8 +221,8 @@ static CUresult run_node(CUgraphExec exec, unsigned i, CUstream stream)
 		fake_record(node->event, id);
 	else
 		fake_stream_waits(id, node->event);
-	if (node->event)
-		fake_use_event(node->event);
+	if (node->event && node->event_number != fake_event_number(node->event))
+		fake_log_op("event_of_other", 0, 0);
 	fake_end_node(id, node);
 	return result;
 }

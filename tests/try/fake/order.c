@@ -260,6 +260,11 @@ static struct clock *clock_of(CUevent event)
 	return &events[i];
 }
 
+void fake_new_event(CUevent event)
+{
+	memset(clock_of(event), 0, sizeof(struct clock));
+}
+
 void fake_record(CUevent event, int stream)
 {
 	if (!fake_has_order())

@@ -164,6 +164,8 @@ static void observe_fork(void)
 		break;
 	case 6:
 		renew_event(below(FORK_EVENTS));
+		if (below(2))
+			ask();
 		break;
 	case 7:
 		look_at_memory();
@@ -187,6 +189,20 @@ static void renew_fork_stream(void)
 	     "cuStreamCreate");
 }
 
+/* An event is destroyed meanwhile. */
+static void capture_nothing(void)
+{
+	CUstream stream = fork_streams[1];
+	CUgraph graph;
+
+	must(p_cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED),
+	     "cuStreamBeginCapture");
+	for (unsigned i = 1 + below(4); i > 0; i--)
+		renew_event(below(FORK_EVENTS));
+	must(p_cuStreamEndCapture(stream, &graph), "cuStreamEndCapture");
+	must(p_cuGraphDestroy(graph), "cuGraphDestroy");
+}
+
 void step_forks(void)
 {
 	if (!op_count || below(4) == 0)
@@ -196,4 +212,6 @@ void step_forks(void)
 	observe_fork();
 	if (below(40) == 0)
 		renew_fork_stream();
+	if (below(20) == 0)
+		capture_nothing();
 }
