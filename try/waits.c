@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "clock.h"
 #include "counts.h"
 #include "deferred.h"
 #include "driver.h"
@@ -171,12 +172,13 @@ static void make(struct owed *owed)
 {
 	unsigned long ticket = owed->ticket;
 	CUevent event = owed->event;
+	uint64_t start_ns = clock_ns();
 	CUresult result;
 
 	pthread_mutex_unlock(&lock);
 	deferred_flush(); /* it may be recorded behind what was put off */
 	result = driver_open()->event_synchronize(event);
-	run_time_end();
+	run_time_wait_later(clock_ns() - start_ns);
 	pthread_mutex_lock(&lock);
 	note_error(result);
 	if (owed->ticket == ticket && owed->is_owed) {

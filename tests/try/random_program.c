@@ -1,10 +1,10 @@
 /*
- * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|events|alternate|memory|copies|copies-at-once|copies-alike|copies-alike-async|private|private-copies|forks]] - a program that calls the driver as chance has it, the same for the same seed.
+ * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|checks|events|alternate|memory|copies|copies-at-once|copies-alike|copies-alike-async|private|private-copies|forks]] - a program that calls the driver as chance has it, the same for the same seed.
  *
  * It prints what each call that waits, copies or asks returned, and the hash of all that the driver had done by then
  * (fake/).  Run bare and tried, it must print the same.  Its threads take turns; with at-once they do not, each
  * has a stream and buffers of its own, and what is printed is what these contain.
- * loop: STEPS times the same launches and a wait, in one thread; waits: a single launch; reads: and a copy to the host; loads: and an attempt to load a library; events: and an event that is recorded twice; slow: it computes between them;
+ * loop: STEPS times the same launches and a wait, in one thread; waits: a single launch; reads: and a copy to the host; loads: and an attempt to load a library; checks: and it computes for a while at the end; events: and an event that is recorded twice; slow: it computes between them;
  * alternate: each goes to another stream than the one before it.
  * private: its kernels and the host have no memory in common until a random step, at which they get some, or the kernels print; private-copies: with large copies.
  * copies, and copies-at-once: there are large copies between the host and the GPU as well; copies-alike: STEPS times the same, and
@@ -435,6 +435,8 @@ int main(int argc, char **argv)
 		printf("copies of thread %u %lx\n", i, sum_of_copies(i));
 	if (!is_at_once) {
 		report_wait("end", p_cuCtxSynchronize());
+		if (!strcmp(how, "checks")) /* before it asks the driver anything */
+			usleep(CHECK_US);
 		report("asked", asked(p_cuStreamQuery(NULL)));
 	}
 	if (seed % 5 == 0) {

@@ -241,6 +241,14 @@ checked() {
 	[ "$(count run_ns)" -gt 1000 ]
 }
 
+@test "what the program does between a wait that was left out and where it is made is not part of that time" {
+	export FAKE_DRIVER_ORDER=1 strategies=fewer-waits
+	tried "$tools/random_program" 1 20 checks || true
+	[ "$(count waits_left_out)" -eq 21 ]
+	[ "$(count run_ns)" -gt 1000 ]
+	[ "$(count run_ns)" -lt 300000000 ]
+}
+
 @test "when it launched and waited is kept as a run of a recording, and changes nothing" {
 	mkdir recording
 	"$tools/random_program" 5 40 >bare.out || true

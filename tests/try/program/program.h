@@ -17,6 +17,7 @@ enum {
 	SHAPES = 6,
 	WAIT_S = 30,
 	COMPUTE_NS = 60000,
+	CHECK_US = 300000,
 	LARGE_BYTES = 3 << 20
 };
 
