@@ -23,8 +23,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread bool is_inside __attribute__((tls_model("initial-exec")));
 
 static struct item items[QUEUE_ITEMS];
-static unsigned count; /* what try_pending tells others */
-static unsigned nodes; /* of them, those that are no events */
+static unsigned count;	    /* what try_pending tells others */
+static unsigned nodes;	    /* of them, those that are no events */
 static bool is_putting_off; /* the last launch was put off */
 static _Alignas(64) unsigned char bytes[QUEUE_BYTES];
 static size_t bytes_used;
@@ -188,7 +188,7 @@ static void append(const struct launch *launch, struct kernel *kernel, CUcontext
 	*item = (struct item){kernel, launch->stream == CU_STREAM_LEGACY ? NULL : launch->stream,
 			      launch->shape, bytes + bytes_used};
 	memset(bytes + bytes_used, 0, size); /* what lies between parameters is compared as well */
-	for (unsigned i = 0; i < kernel->parameter_count; i++)
+	for (unsigned i = 0; launch->parameters && i < kernel->parameter_count; i++)
 		memcpy(bytes + bytes_used + kernel->parameters[i].offset, launch->parameters[i],
 		       kernel->parameters[i].bytes);
 	bytes_used += size;
@@ -301,8 +301,7 @@ void deferred_add_event(CUevent event, unsigned flags)
 {
 	CUcontext current = NULL;
 
-	if (is_inside || !deferred_is_on() ||
-	    driver_open()->get_current(&current) != CUDA_SUCCESS)
+	if (is_inside || !deferred_is_on() || driver_open()->get_current(&current) != CUDA_SUCCESS)
 		return;
 	enter();
 	events_add(event, flags, current);

@@ -15,7 +15,8 @@ struct known {
 };
 
 static struct known *lists[LISTS];
-static struct known *unused; /* for the next ones: programs create and destroy events all the time */
+static struct known
+	*unused; /* for the next ones: programs create and destroy events all the time */
 
 static struct known **place_of(CUevent event)
 {

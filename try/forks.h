@@ -35,8 +35,8 @@ struct forks {
 	node_set all;
 	unsigned stream_count;
 	struct fork_stream streams[FORKS_STREAMS];
-	node_set before[QUEUE_ITEMS];	  /* of each item all that comes before it */
-	unsigned char bit[QUEUE_ITEMS];	  /* of an item that is a node */
+	node_set before[QUEUE_ITEMS];	 /* of each item all that comes before it */
+	unsigned char bit[QUEUE_ITEMS];	 /* of an item that is a node */
 	node_set before_bit[FORKS_BITS]; /* the same by bits */
 };
 

@@ -62,8 +62,7 @@ static bool is_last_record(const struct item *items, unsigned i, unsigned count)
 	if (!forks_is_record(&items[i]))
 		return false;
 	for (unsigned j = i + 1; j < count; j++)
-		if (forks_is_record(&items[j]) &&
-		    items[j].kernel->event == items[i].kernel->event)
+		if (forks_is_record(&items[j]) && items[j].kernel->event == items[i].kernel->event)
 			return false;
 	return true;
 }
@@ -79,8 +78,7 @@ static bool find_after(struct graph_events *events, struct graph_stream *stream,
 			return true;
 		}
 	stream->is_after_own = true;
-	return create(&stream->after) &&
-	       add_event(events, stream->after, set, forks, graph, nodes);
+	return create(&stream->after) && add_event(events, stream->after, set, forks, graph, nodes);
 }
 
 bool graph_events_end(struct graph_events *events, const struct forks *forks,
@@ -111,8 +109,7 @@ static CUresult record_at(const struct graph_events *events, enum event_place pl
 
 	for (unsigned i = 0; i < events->event_count; i++)
 		if (events->events[i].place == place)
-			note(&first,
-			     driver_open()->event_record(events->events[i].event, stream));
+			note(&first, driver_open()->event_record(events->events[i].event, stream));
 	return first;
 }
 
@@ -132,8 +129,8 @@ CUresult graph_events_after_launch(const struct graph_events *events, CUstream s
 	CUresult first = record_at(events, BEHIND, stream);
 
 	for (unsigned i = 0; i < events->stream_count; i++)
-		note(&first, driver->wait_event(events->streams[i].stream,
-						events->streams[i].after, 0));
+		note(&first,
+		     driver->wait_event(events->streams[i].stream, events->streams[i].after, 0));
 	return first;
 }
 

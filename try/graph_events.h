@@ -23,7 +23,7 @@ struct graph_events {
 		CUstream stream;
 		CUevent before, after;
 		bool is_after_own; /* else one of the program's */
-	} streams[FORKS_STREAMS]; /* but for the first one */
+	} streams[FORKS_STREAMS];  /* but for the first one */
 	unsigned stream_count;
 };
 

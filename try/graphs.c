@@ -35,7 +35,7 @@ struct recorded {
 	CUgraphNode nodes[QUEUE_ITEMS];
 	struct item items[QUEUE_ITEMS]; /* as the nodes are now */
 	struct graph_events events;
-	unsigned char *bytes;	      /* their parameters */
+	unsigned char *bytes; /* their parameters */
 	unsigned long last_used;
 	unsigned launches;
 	uint64_t spent_ns;
@@ -102,8 +102,8 @@ static bool add_node(struct recorded *entry, const struct forks *forks, unsigned
 {
 	const struct item *item = &entry->items[i];
 	CUgraphNode after[FORKS_BITS];
-	unsigned count = graph_events_nodes(forks_last(forks, forks->before[i]), forks->bits,
-					    by_bit, after);
+	unsigned count =
+		graph_events_nodes(forks_last(forks, forks->before[i]), forks->bits, by_bit, after);
 
 	if (item->kernel->work->add(&entry->nodes[i], entry->graph, after, count, item,
 				    entry->context) != CUDA_SUCCESS)

@@ -14,7 +14,8 @@
 #define QUEUE_BYTES (256 * 1024)
 
 struct item {
-	struct kernel *kernel; /* or what stands for a memset, a copy (work.h) or an event (events.h) */
+	struct kernel
+		*kernel; /* or what stands for a memset, a copy (work.h) or an event (events.h) */
 	CUstream stream;
 	struct shape shape;
 	const unsigned char

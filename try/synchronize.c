@@ -17,18 +17,18 @@ static CUresult ended(CUresult result, enum watched_call call, int64_t begin_ns)
 	return result;
 }
 
-#define SYNCHRONIZE_STREAM(name, exported, is_of_thread, member)                     \
-	CUresult name(CUstream stream)                                               \
-	{                                                                            \
-		__typeof__(cuStreamSynchronize) *real = driver_open()->member;       \
-		int64_t begin_ns = calls_begin();                                    \
-		CUresult result = CUDA_SUCCESS;                                      \
-                                                                                     \
-		if (!waits_leave_out_stream(stream, is_of_thread)) {                 \
-			FLUSH_BEFORE(exported);                                      \
-			result = real ? real(stream) : CUDA_ERROR_NOT_FOUND;         \
-		}                                                                    \
-		return ended(result, WATCHED_STREAM_WAIT, begin_ns);                 \
+#define SYNCHRONIZE_STREAM(name, exported, is_of_thread, member)               \
+	CUresult name(CUstream stream)                                         \
+	{                                                                      \
+		__typeof__(cuStreamSynchronize) *real = driver_open()->member; \
+		int64_t begin_ns = calls_begin();                              \
+		CUresult result = CUDA_SUCCESS;                                \
+                                                                               \
+		if (!waits_leave_out_stream(stream, is_of_thread)) {           \
+			FLUSH_BEFORE(exported);                                \
+			result = real ? real(stream) : CUDA_ERROR_NOT_FOUND;   \
+		}                                                              \
+		return ended(result, WATCHED_STREAM_WAIT, begin_ns);           \
 	}
 
 SYNCHRONIZE_STREAM(try_synchronize_stream, "cuStreamSynchronize", false, stream_synchronize)
@@ -66,8 +66,8 @@ CUresult try_synchronize_event(CUevent event)
 CUresult try_create_event(CUevent *event, unsigned flags)
 {
 	const struct driver *driver = driver_open();
-	CUresult result = driver->event_create ? driver->event_create(event, flags)
-					       : CUDA_ERROR_NOT_FOUND;
+	CUresult result =
+		driver->event_create ? driver->event_create(event, flags) : CUDA_ERROR_NOT_FOUND;
 
 	if (result == CUDA_SUCCESS)
 		deferred_add_event(*event, flags);

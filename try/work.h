@@ -15,8 +15,9 @@ struct work {
 			CUcontext context);
 };
 
-extern const struct work work_kernel;		 /* work_kernel.c */
-extern const struct work work_record, work_wait; /* work_event.c: in a graph they are no nodes like these (forks.h) */
+extern const struct work work_kernel; /* work_kernel.c */
+extern const struct work work_record,
+	work_wait; /* work_event.c: in a graph they are no nodes like these (forks.h) */
 
 /* What is put off in place of kernels has one parameter, one of these. */
 struct memory_set {

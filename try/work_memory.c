@@ -86,7 +86,7 @@ static CUDA_MEMCPY3D copy_node(const struct item *item)
 }
 
 static CUresult add_copy(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count,
-			const struct item *item, CUcontext context)
+			 const struct item *item, CUcontext context)
 {
 	CUDA_MEMCPY3D parameters = copy_node(item);
 

@@ -14,7 +14,8 @@
 
 #include "trial.cuh"
 
-constexpr int stream_count = 5, buffer_count = 6, event_count = 8, length = 4096, longest_phrase = 12;
+constexpr int stream_count = 5, buffer_count = 6, event_count = 8, length = 4096,
+	      longest_phrase = 12;
 constexpr int spin_ms = 1000;
 
 struct op {
@@ -92,8 +93,8 @@ static void run(work &w, const op &one, uint32_t more)
 	take(w, one.stream, one.from, (one.event + 1) % event_count);
 	switch (one.kind) {
 	case 0:
-		CUDA_CHECK(cudaMemsetAsync(w.buffers[one.to], (int)(one.salt + more) & 0xff, bytes / 2,
-					   stream));
+		CUDA_CHECK(cudaMemsetAsync(w.buffers[one.to], (int)(one.salt + more) & 0xff,
+					   bytes / 2, stream));
 		break;
 	case 1:
 		if (one.to != one.from)
@@ -105,8 +106,9 @@ static void run(work &w, const op &one, uint32_t more)
 		w.recorded_in[one.event] = one.stream;
 		break;
 	default:
-		CUDA_LAUNCH(mix<<<length / 256, 256, 0, stream>>>(
-			w.buffers[one.to], w.buffers[one.from], one.salt + more));
+		CUDA_LAUNCH(mix<<<length / 256, 256, 0, stream>>>(w.buffers[one.to],
+								  w.buffers[one.from],
+								  one.salt + more));
 	}
 }
 
@@ -128,9 +130,12 @@ static void new_phrase(work &w)
 
 	w.phrase.resize(1 + below(w, longest_phrase));
 	for (size_t i = 0; i < w.phrase.size(); i++)
-		w.phrase[i] = {(int)below(w, 9),	    (int)below(w, most),
-			       (int)below(w, buffer_count), (int)below(w, buffer_count),
-			       (int)i % event_count,	    below(w, 1000)};
+		w.phrase[i] = {(int)below(w, 9),
+			       (int)below(w, most),
+			       (int)below(w, buffer_count),
+			       (int)below(w, buffer_count),
+			       (int)i % event_count,
+			       below(w, 1000)};
 }
 
 static uint64_t hash(const std::vector<uint32_t> &values)
@@ -257,13 +262,15 @@ static void open_work(work &w, uint64_t seed, bool has_spin)
 	w.chance = seed * 7919 + 1;
 	w.has_spin = has_spin;
 	w.streams[0] = 0;
-	for (int s = 1; s < stream_count; s++) /* the last one waits for the default stream as well */
-		CUDA_CHECK(cudaStreamCreateWithFlags(
-			&w.streams[s], s == 4 ? cudaStreamDefault : cudaStreamNonBlocking));
+	for (int s = 1; s < stream_count;
+	     s++) /* the last one waits for the default stream as well */
+		CUDA_CHECK(
+			cudaStreamCreateWithFlags(&w.streams[s], s == 4 ? cudaStreamDefault
+									: cudaStreamNonBlocking));
 	CUDA_CHECK(cudaStreamCreateWithFlags(&w.witness, cudaStreamNonBlocking));
 	for (int e = 0; e < event_count; e++) {
-		CUDA_CHECK(cudaEventCreateWithFlags(
-			&w.events[e], e < 6 ? cudaEventDisableTiming : cudaEventDefault));
+		CUDA_CHECK(cudaEventCreateWithFlags(&w.events[e], e < 6 ? cudaEventDisableTiming
+									: cudaEventDefault));
 		w.recorded_in[e] = -1;
 	}
 	for (int b = 0; b < buffer_count; b++) {

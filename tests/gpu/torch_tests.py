@@ -3,9 +3,10 @@
 
     torch_tests.py FILE REGEX
 
-FILE is a file of the folder test/ of PyTorch's sources, of the version that is installed; REGEX chooses tests
-by their names.  A line has the outcome (passed, skipped, failed, expected) and the test's name.  What a test that
-failed said goes to stderr.  Without PyTorch, a GPU or what the file imports it says so in one line and ends well.
+FILE is a file of the folder test/ of PyTorch's sources, of the version that is installed; REGEX chooses
+tests by their names.  A line has the outcome (passed, skipped, failed, expected) and the test's name.  What a
+test that failed said goes to stderr.  Without PyTorch, a GPU or what the file imports it says so in one line
+and ends well.
 """
 
 import importlib.util
@@ -57,8 +58,8 @@ class Outcomes(unittest.TestResult):
 
 
 def stand_in_for_expecttest():
-    """PyTorch's test cases derive from a class of this package, which its wheel does not bring; its comparisons
-    with text in the source are used by no test of streams, events or graphs."""
+    """PyTorch's test cases derive from a class of this package, which its wheel does not bring; its
+    comparisons with text in the source are used by no test of streams, events or graphs."""
     if "expecttest" in sys.modules or importlib.util.find_spec("expecttest"):
         return
     module = types.ModuleType("expecttest")

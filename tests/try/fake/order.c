@@ -137,8 +137,7 @@ void fake_order_numbered(int stream, unsigned lane, unsigned long number, uint64
 	hash = (hash ^ number) * 1099511628211u;
 	for (int i = 0; fake_has_order() && i < stream_count; i++)
 		if (streams[stream].of[i])
-			hash = (hash ^ (uint64_t)i ^ streams[stream].of[i] << 10) *
-			       1099511628211u;
+			hash = (hash ^ (uint64_t)i ^ streams[stream].of[i] << 10) * 1099511628211u;
 	numbered += hash ^ hash >> 29;
 	*last = number > *last ? number : *last;
 }

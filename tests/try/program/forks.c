@@ -72,8 +72,7 @@ static void add_fork(unsigned first, unsigned depth)
 	add(RECORD, first, forked);
 	for (unsigned i = 0; i < branches; i++) {
 		unsigned stream = below(40) ? 1 + below(FORK_STREAMS - 1) : 0;
-		unsigned joined = below(20) ? below(FORK_EVENTS - TIMED_EVENTS)
-					    : FORK_EVENTS - 1;
+		unsigned joined = below(20) ? below(FORK_EVENTS - TIMED_EVENTS) : FORK_EVENTS - 1;
 
 		add(WAIT, stream, forked);
 		for (unsigned k = below(4); k > 0; k--)
@@ -99,8 +98,10 @@ static void new_ops(void)
 		return;
 	}
 	for (unsigned i = 1 + below(30); i > 0; i--)
-		add(below(2) ? LAUNCH : below(2) ? RECORD : WAIT, below(FORK_STREAMS),
-		    below(FORK_EVENTS));
+		add(below(2)   ? LAUNCH
+		    : below(2) ? RECORD
+			       : WAIT,
+		    below(FORK_STREAMS), below(FORK_EVENTS));
 }
 
 static void run_ops(void)

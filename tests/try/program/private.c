@@ -79,7 +79,8 @@ void tell_host(void)
 			      NULL),
 	     "telling");
 	if (below(2))
-		report_wait("waited", below(2) ? p_cuStreamSynchronize(stream) : p_cuCtxSynchronize());
+		report_wait("waited",
+			    below(2) ? p_cuStreamSynchronize(stream) : p_cuCtxSynchronize());
 }
 
 /* What the host finds where kernels write: without a call of the driver. */
