@@ -86,7 +86,10 @@ struct whole {
 
 static void note_whole(struct whole *whole, const struct forks *forks, unsigned items)
 {
-	*whole = (struct whole){items, forks->nodes, forks->bits, forks->stream_count, {{0}}};
+	whole->items = items;
+	whole->nodes = forks->nodes;
+	whole->bits = forks->bits;
+	whole->stream_count = forks->stream_count;
 	memcpy(whole->streams, forks->streams, forks->stream_count * sizeof(forks->streams[0]));
 }
 
