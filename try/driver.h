@@ -53,6 +53,8 @@
 	CALL(wait_event_ptsz, cuStreamWaitEvent, "cuStreamWaitEvent_ptsz")                         \
 	CALL(context_device, cuCtxGetDevice, "cuCtxGetDevice")                                     \
 	CALL(device_attribute, cuDeviceGetAttribute, "cuDeviceGetAttribute")                       \
+	CALL(device_count, cuDeviceGetCount, "cuDeviceGetCount")                                   \
+	CALL(device, cuDeviceGet, "cuDeviceGet")                                                   \
 	CALL(load_file, cuModuleLoad, "cuModuleLoad")                                              \
 	CALL(load_data, cuModuleLoadData, "cuModuleLoadData")                                      \
 	CALL(load_data_ex, cuModuleLoadDataEx, "cuModuleLoadDataEx")                               \
