@@ -43,6 +43,9 @@ void set_up_forks(void)
 		     "cuStreamCreate");
 	for (unsigned i = 0; i < FORK_EVENTS; i++)
 		renew_event(i);
+	for (unsigned i = 0; i < BUFFERS; i++)
+		must(p_cuMemsetD8Async(buffers[i], (unsigned char)i, 64, NULL), "cuMemsetD8Async");
+	must(p_cuCtxSynchronize(), "cuCtxSynchronize");
 }
 
 static void launch(unsigned stream)
