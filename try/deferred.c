@@ -289,7 +289,7 @@ bool deferred_put_event(CUevent event, CUstream stream, bool is_wait)
 {
 	bool is_put;
 
-	if (is_inside || !deferred_is_on())
+	if (is_inside || !deferred_is_on() || process_has_events_at_once())
 		return false;
 	enter();
 	is_put = put_event(event, stream, is_wait);

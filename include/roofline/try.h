@@ -22,6 +22,8 @@
 		 "1: it does not step aside where it does not pay, for tests")              \
 	VARIABLE(TRY_ENV_UNWATCHED, "ROOFLINE_TRY_UNWATCHED",                               \
 		 "1: as where the kernel does not tell when memory is unmapped, for tests") \
+	VARIABLE(TRY_ENV_EVENTS_AT_ONCE, "ROOFLINE_TRY_EVENTS_AT_ONCE",                     \
+		 "1: events are never put off, for tests")                                  \
 	VARIABLE(TRY_ENV_WATCH, "ROOFLINE_TRY_WATCH",                                       \
 		 "1: without a strategy, it takes the time of the run alone")               \
 	VARIABLE(TRY_ENV_CALLS, "ROOFLINE_TRY_CALLS",                                       \

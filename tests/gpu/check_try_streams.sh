@@ -9,7 +9,8 @@
 library=$BUILD/lib/librooflinetry.so
 program=$programs/random_streams
 read -ra seeds <<<"${SEEDS:-$(seq -s ' ' 1 12)}"
-read -ra all_strategies <<<"${STRATEGIES:-graph graph,pool graph,fewer-waits fewer-waits graph,pool,fewer-waits,pinned}"
+# at-once: graph with events that are not put off, which tells whose fault it is where something differs
+read -ra all_strategies <<<"${STRATEGIES:-graph graph,fewer-waits fewer-waits graph,pool,fewer-waits,pinned at-once}"
 limit_s=20
 
 # options SEED: every third one has threads, every third one a kernel that waits for the host
@@ -43,8 +44,10 @@ for seed in "${seeds[@]}"; do
 	start "$program" $(options "$seed")
 	again_of[$seed]=$run_count
 	for strategies in "${all_strategies[@]}"; do
+		way=(ROOFLINE_TRY="$strategies")
+		[ "$strategies" != at-once ] || way=(ROOFLINE_TRY=graph ROOFLINE_TRY_EVENTS_AT_ONCE=1)
 		# shellcheck disable=SC2046
-		start env ROOFLINE_TRY="$strategies" ROOFLINE_TRY_ALWAYS=1 ROOFLINE_TRY_OUTPUT="$scratch/counts.$((run_count + 1))" \
+		start env "${way[@]}" ROOFLINE_TRY_ALWAYS=1 ROOFLINE_TRY_OUTPUT="$scratch/counts.$((run_count + 1))" \
 			LD_PRELOAD="$library" "$program" $(options "$seed")
 		tried_of[$strategies:$seed]=$run_count
 	done

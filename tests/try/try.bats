@@ -85,6 +85,9 @@ count() {
 	for seed in ${SEEDS:-1 2 3 4 5 6 7 8}; do both "$seed" forks; done
 	[ "$(count events_deferred)" -gt 5000 ]
 	[ "$(count graph_launches)" -gt 500 ]
+	rm counts.*
+	for seed in ${SEEDS:-1}; do ROOFLINE_TRY_EVENTS_AT_ONCE=1 both "$seed" forks; done
+	[ "$(count events_deferred)" -eq 0 ]
 	for refused in instantiate set graph; do
 		for seed in ${SEEDS:-9}; do FAKE_DRIVER_REFUSES=$refused both "$seed" forks; done
 	done
