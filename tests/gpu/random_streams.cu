@@ -171,6 +171,26 @@ static void look_behind_event(work &w, bool is_polled)
 	look(w, is_polled ? "polled" : "event", buffer);
 }
 
+/* An event in the middle of the last fork and join stands for its branch alone, whose buffer nothing has changed since. */
+static void look_inside(work &w)
+{
+	int branch = 2 + below(w, 2);
+	cudaEvent_t event = w.events[1 + branch];
+
+	switch (below(w, 3)) {
+	case 0:
+		while (cudaEventQuery(event) == cudaErrorNotReady)
+			;
+		break;
+	case 1:
+		CUDA_CHECK(cudaEventSynchronize(event));
+		break;
+	default:
+		CUDA_CHECK(cudaStreamWaitEvent(w.witness, event, 0));
+	}
+	look(w, "inside", branch);
+}
+
 static void renew_event(work &w, int event)
 {
 	CUDA_CHECK(cudaEventDestroy(w.events[event]));
@@ -254,6 +274,8 @@ static void step(work &w)
 			for (const op &one : w.phrase)
 				run(w, one, more);
 	}
+	if (is_forked && below(w, 2))
+		look_inside(w);
 	observe(w);
 }
 
