@@ -59,7 +59,8 @@ static __global__ void mix(uint32_t *to, const uint32_t *from, uint32_t salt)
 
 	while (clock64() - start < (long long)(salt % 4) * 6000)
 		;
-	to[i] = to[i] * 31 + from[(i + salt) % length] + salt;
+	/* Of memory that it writes itself it reads what no other thread writes. */
+	to[i] = to[i] * 31 + from[to == from ? i : (i + salt) % length] + salt;
 }
 
 static __global__ void spin(volatile int *flag, long long clocks)
