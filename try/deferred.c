@@ -224,8 +224,8 @@ static enum try_reason put(const struct launch *launch, enum try_reason known)
 	if (reason == TRY_REASON_COUNT)
 		reason = why_not_now(launch, &kernel, &current);
 	count_seen(launch);
-	is_putting_off = reason == TRY_REASON_COUNT;
-	if (is_putting_off) {
+	__atomic_store_n(&is_putting_off, reason == TRY_REASON_COUNT, __ATOMIC_RELAXED);
+	if (reason == TRY_REASON_COUNT) {
 		append(launch, kernel, current);
 		timer_start();
 	} else {
@@ -239,6 +239,11 @@ bool deferred_is_on(void)
 {
 	return process_wants(TRY_GRAPH) && driver_open()->is_complete &&
 	       __atomic_load_n(&stopped, __ATOMIC_RELAXED) == TRY_REASON_COUNT;
+}
+
+bool deferred_is_putting_off(void)
+{
+	return deferred_is_on() && __atomic_load_n(&is_putting_off, __ATOMIC_RELAXED);
 }
 
 bool deferred_put(const struct launch *launch, enum try_reason known, enum try_reason *reason,

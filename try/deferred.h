@@ -28,8 +28,9 @@ struct launch {
 bool deferred_put(const struct launch *launch, enum try_reason known, enum try_reason *reason,
 		  CUresult *late);
 
-/* Whether anything may still be put off. */
+/* Whether anything may still be put off; and whether the last launch was. */
 bool deferred_is_on(void);
+bool deferred_is_putting_off(void);
 
 /* The same for an event that is recorded in the stream, or for which that waits: only as long as launches are put off. */
 bool deferred_put_event(CUevent event, CUstream stream, bool is_wait);

@@ -34,5 +34,7 @@ struct memory_copy {
 /* work_memory.c; sets by 1, 2 and 4 bytes an element differ, as graphs may not change that. */
 struct kernel *work_set(unsigned element_bytes);
 struct kernel *work_copy(void);
+struct kernel *work_copy_from_host(void);
+struct kernel *work_copy_to_host(void);
 
 #endif

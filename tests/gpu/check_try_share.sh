@@ -23,7 +23,7 @@ pairs() {
 	cat <<-'PAIRS'
 		graph_chain no_sync graph graph
 		graph_chain naive graph graph,fewer-waits
-		graph_pipeline naive graph_wait graph ! copies and the wait are in the graph: the host waits once
+		graph_pipeline naive graph_wait graph
 		graph_forkjoin naive graph_series graph
 		graph_forkjoin streams graph graph
 		graph_update stream set_params graph

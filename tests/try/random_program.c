@@ -1,5 +1,5 @@
 /*
- * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|checks|events|alternate|memory|copies|copies-at-once|copies-alike|copies-alike-async|private|private-copies|forks]] - a program that calls the driver as chance has it, the same for the same seed.
+ * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|checks|events|alternate|memory|copies|copies-at-once|copies-alike|copies-alike-async|private|private-copies|forks|pipeline]] - a program that calls the driver as chance has it, the same for the same seed.
  *
  * It prints what each call that waits, copies or asks returned, and the hash of all that the driver had done by then
  * (fake/).  Run bare and tried, it must print the same.  Its threads take turns; with at-once they do not, each
@@ -9,6 +9,7 @@
  * private: its kernels and the host have no memory in common until a random step, at which they get some, or the kernels print; private-copies: with large copies.
  * copies, and copies-at-once: there are large copies between the host and the GPU as well; copies-alike: STEPS times the same, and
  * nothing else.
+ * pipeline: copies from page-locked memory to the GPU, kernels, and copies back.
  * forks: kernels in streams that fork and join by events.
  * memory: it allocates and frees STEPS times, and launches nothing.
  */
@@ -26,7 +27,7 @@
 #include <unistd.h>
 
 unsigned seed, steps_left;
-static bool has_forks;
+static bool has_forks, is_pipeline;
 
 /* ---- what all threads share ---- */
 
@@ -328,7 +329,9 @@ static void *run_thread(void *number)
 			pthread_cond_wait(&turn_ends, &turn_lock);
 			continue;
 		}
-		if (has_forks)
+		if (is_pipeline)
+			step_pipeline();
+		else if (has_forks)
 			step_forks();
 		else
 			step();
@@ -404,8 +407,9 @@ int main(int argc, char **argv)
 	has_turns = !is_at_once;
 	is_private = *how && strcmp(how, "memory") != 0 && strncmp(how, "copies", 6) != 0;
 	has_forks = !strcmp(how, "forks");
+	is_pipeline = !strcmp(how, "pipeline");
 	has_copies = strstr(how, "copies") != NULL;
-	is_loop = is_private && !is_at_once && !has_forks && strncmp(how, "private", 7) != 0;
+	is_loop = is_private && !is_at_once && !has_forks && !is_pipeline && strncmp(how, "private", 7) != 0;
 	rare_from = steps_left * (1 + seed % 4) / 5;
 	find_functions(seed % 3, seed % 4 == 3);
 	set_up();

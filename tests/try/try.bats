@@ -99,6 +99,18 @@ count() {
 	done
 }
 
+@test "copies of page-locked memory between launches are put off, and nothing of other memory" {
+	for strategies in graph graph,pool,fewer-waits,pinned; do
+		for seed in ${SEEDS:-1 2 3 4}; do both "$seed" pipeline && FAKE_DRIVER_ORDER=1 both "$seed" pipeline; done
+	done
+	strategies=graph
+	rm counts.*
+	for seed in ${SEEDS:-1 2 3 4}; do both "$seed" pipeline; done
+	[ "$(count memory_deferred)" -gt 500 ]
+	[ "$(count graph_launches)" -gt 300 ]
+	for refused in instantiate set graph; do FAKE_DRIVER_REFUSES=$refused both 5 pipeline; done
+}
+
 @test "all strategies together do so, too" {
 	strategies=graph,pool,fewer-waits
 	for seed in ${SEEDS:-2 6}; do both "$seed" && both "$seed" at-once; done

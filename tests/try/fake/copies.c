@@ -314,6 +314,24 @@ static bool move_pages(const struct copy *copy)
 	return true;
 }
 
+bool fake_is_pinned(CUdeviceptr address, size_t bytes)
+{
+	unsigned type[2] = {0};
+
+	for (int i = 0; i < 2; i++)
+		if (cuPointerGetAttribute(&type[i], CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+					  address + (i ? bytes - 1 : 0)) != CUDA_SUCCESS ||
+		    type[i] != CU_MEMORYTYPE_HOST)
+			return false;
+	return bytes;
+}
+
+/* It returns before it is done. */
+static bool is_later(const struct copy *copy)
+{
+	return copy->is_async && fake_is_pinned((CUdeviceptr)(uintptr_t)copy->host, copy->bytes);
+}
+
 static CUresult copy_now(const struct copy *copy)
 {
 	CUresult result;
@@ -324,9 +342,22 @@ static CUresult copy_now(const struct copy *copy)
 	fake_end_operation();
 	if (result == CUDA_SUCCESS && !move_pages(copy))
 		result = CUDA_ERROR_INVALID_VALUE;
-	if (copy->is_to_host)
+	if (copy->is_to_host && !is_later(copy))
 		fake_wait_for_stream(fake_stream_of(copy->stream)->id);
 	return result;
+}
+
+CUresult fake_run_host_copy(const struct work *work, CUstream stream)
+{
+	bool is_to_host = !strcmp(work->kind->name, "copy_to_host");
+	CUdeviceptr to, from;
+	size_t bytes;
+
+	memcpy(&to, work->parameters, 8);
+	memcpy(&from, work->parameters + 8, 8);
+	memcpy(&bytes, work->parameters + 16, 8);
+	return copy_now(&(struct copy){is_to_host, true, (void *)(is_to_host ? to : from),
+				       is_to_host ? from : to, bytes, stream});
 }
 
 /* A part of it is registered, and another one is not. */

@@ -144,6 +144,10 @@ bool fake_settle_pieces_before(CUevent event); /* false: it is told that they ar
 void fake_end_operation(void);		       /* pieces that follow belong to another copy */
 bool fake_is_registered(CUdeviceptr address);
 
+/* A copy between the GPU and memory of the host that is page-locked, in a graph. */
+bool fake_is_pinned(CUdeviceptr address, size_t bytes);
+CUresult fake_run_host_copy(const struct work *work, CUstream stream);
+
 /* Its memory is gone. */
 void fake_free_all(CUcontext context);
 
@@ -162,6 +166,8 @@ CUresult fake_give(const struct work *work, CUstream stream);
 CUresult fake_fill_set(struct work *work, CUdeviceptr address, unsigned value, unsigned element,
 		       size_t count);
 CUresult fake_fill_copy(struct work *work, CUdeviceptr to, CUdeviceptr from, size_t bytes);
+CUresult fake_fill_host_copy(struct work *work, CUdeviceptr to, CUdeviceptr from, size_t bytes,
+			     bool is_to_host);
 bool fake_is_allocated(CUdeviceptr address, size_t bytes);
 
 CUgraphNode fake_add_node(CUgraph graph, const struct work *work);

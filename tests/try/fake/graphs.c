@@ -108,8 +108,16 @@ CUresult cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgraphNod
 
 static CUresult work_of_copy(struct work *work, const CUDA_MEMCPY3D *node, CUcontext context)
 {
-	if (context != fake_current() || node->Height != 1 || node->Depth != 1 ||
-	    node->srcMemoryType != CU_MEMORYTYPE_DEVICE ||
+	if (context != fake_current() || node->Height != 1 || node->Depth != 1)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (node->srcMemoryType == CU_MEMORYTYPE_HOST)
+		return fake_fill_host_copy(work, node->dstDevice,
+					   (CUdeviceptr)(uintptr_t)node->srcHost,
+					   node->WidthInBytes, false);
+	if (node->dstMemoryType == CU_MEMORYTYPE_HOST)
+		return fake_fill_host_copy(work, (CUdeviceptr)(uintptr_t)node->dstHost,
+					   node->srcDevice, node->WidthInBytes, true);
+	if (node->srcMemoryType != CU_MEMORYTYPE_DEVICE ||
 	    node->dstMemoryType != CU_MEMORYTYPE_DEVICE)
 		return CUDA_ERROR_INVALID_VALUE;
 	return fake_fill_copy(work, node->dstDevice, node->srcDevice, node->WidthInBytes);
@@ -132,7 +140,8 @@ static CUresult change(CUgraphExec exec, CUgraphNode node, const struct work *wo
 
 	if (fake_refuses("set", exec->is_captured))
 		return CUDA_ERROR_NOT_SUPPORTED;
-	if (memcmp(kept->parameters + size_at, work->parameters + size_at, 8) != 0)
+	if (memcmp(kept->parameters + size_at, work->parameters + size_at, 8) != 0 ||
+	    kept->kind != work->kind)
 		return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
 	if (result == CUDA_SUCCESS)
 		*kept = *work;

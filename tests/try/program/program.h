@@ -94,6 +94,10 @@ void copy_in(void);
 void set_up_forks(void);
 void step_forks(void);
 
+/* ---- copies of page-locked memory between launches ---- */
+
+void step_pipeline(void);
+
 /* ---- large copies between the host and the GPU ---- */
 
 extern bool has_copies, has_turns; /* has_turns: the threads take turns */
