@@ -33,6 +33,7 @@ static struct registered {
 	unsigned char *address;
 	size_t bytes;
 	bool is_of_library;
+	CUcontext context;
 	unsigned char *old;
 	bool *is_old; /* by page */
 } registered[REGISTERED_MOST];
@@ -77,11 +78,47 @@ CUresult cuMemHostRegister(void *address, size_t bytes, unsigned flags)
 		fake_log_op("capture_disturbed", fake_captures, 0);
 	for (int i = 0; i < REGISTERED_MOST && !registered_at(address); i++)
 		if (!registered[i].address) {
-			registered[i] = (struct registered){address, bytes,
-							    flags == CU_MEMHOSTREGISTER_PORTABLE,
-							    NULL, NULL};
+			registered[i] = (struct registered){
+				address,	bytes, flags == CU_MEMHOSTREGISTER_PORTABLE,
+				fake_current(), NULL,  NULL};
 			result = fake_answer();
 		}
+	pthread_mutex_unlock(&fake_lock);
+	return result;
+}
+
+static CUresult answer_of(const struct registered *one, void *value, CUpointer_attribute attribute)
+{
+	switch (attribute) {
+	case CU_POINTER_ATTRIBUTE_CONTEXT:
+		*(CUcontext *)value = one->context;
+		return CUDA_SUCCESS;
+	case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+		*(unsigned *)value = CU_MEMORYTYPE_HOST;
+		return CUDA_SUCCESS;
+	case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+		*(unsigned *)value = 0;
+		return CUDA_SUCCESS;
+	case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+		*(CUdeviceptr *)value = (CUdeviceptr)(uintptr_t)one->address;
+		return CUDA_SUCCESS;
+	case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+		*(size_t *)value = one->bytes;
+		return CUDA_SUCCESS;
+	default:
+		return CUDA_ERROR_INVALID_VALUE;
+	}
+}
+
+CUresult fake_registered_attribute(void *value, CUpointer_attribute attribute, CUdeviceptr address)
+{
+	const struct registered *found;
+	CUresult result = CUDA_ERROR_INVALID_VALUE;
+
+	pthread_mutex_lock(&fake_lock);
+	found = registered_at((void *)address);
+	if (found)
+		result = answer_of(found, value, attribute);
 	pthread_mutex_unlock(&fake_lock);
 	return result;
 }

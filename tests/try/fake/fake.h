@@ -143,6 +143,7 @@ void fake_settle_pieces_behind(CUevent event);
 bool fake_settle_pieces_before(CUevent event); /* false: it is told that they are not done */
 void fake_end_operation(void);		       /* pieces that follow belong to another copy */
 bool fake_is_registered(CUdeviceptr address);
+CUresult fake_registered_attribute(void *value, CUpointer_attribute attribute, CUdeviceptr address);
 
 /* A copy between the GPU and memory of the host that is page-locked, in a graph. */
 bool fake_is_pinned(CUdeviceptr address, size_t bytes);

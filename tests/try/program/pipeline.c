@@ -65,11 +65,12 @@ static unsigned long sum_of(const unsigned char *bytes)
 /* What may be refused is tried as well: memory of which a part is page-locked, or on the GPU. */
 static void copy_beyond(CUstream stream)
 {
-	CUresult result =
-		below(2)
-			? p_cuMemcpyHtoDAsync(buffers[0], pinned + HOST_BYTES - 64, 1 << 20, stream)
-			: p_cuMemcpyDtoHAsync(pinned, buffers[0] + 4000, 1 << 20, stream);
+	CUresult result;
 
+	if (below(2))
+		result = p_cuMemcpyHtoDAsync(buffers[0], pinned + HOST_BYTES - 64, 100, stream);
+	else
+		result = p_cuMemcpyDtoHAsync(pinned, buffers[0] + 4000, 200, stream);
 	printf("beyond %d\n", result != CUDA_SUCCESS);
 }
 
@@ -116,13 +117,16 @@ void step_pipeline(void)
 		wait(stream);
 		printf("round %lx\n", sum_of(to));
 		from[below(HOST_BYTES / 2)] += (unsigned char)below(2);
-		if (below(30) == 0)
+		if (below(10) == 0)
 			copy_beyond(stream);
 	}
-	if (++rounds % 8 == 0) {
+	if (++rounds % 8 == 0) { /* which waits for what copies it */
+		must(p_cuMemcpyHtoDAsync(buffers[1], registered, 64, stream), "there");
 		must(p_cuMemHostUnregister(registered), "cuMemHostUnregister");
 		memset(registered, (int)rounds, HOST_BYTES);
 		must(p_cuMemHostRegister(registered, HOST_BYTES, 0), "cuMemHostRegister");
+		must(p_cuMemcpyDtoH(pageable, buffers[1], 64), "cuMemcpyDtoH");
+		printf("unregistered %lx\n", sum_of(pageable));
 	}
 	report("pipeline", CUDA_SUCCESS);
 }
