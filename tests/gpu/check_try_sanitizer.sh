@@ -80,10 +80,10 @@ planted=$run_count
 declare -A seed_of bare_of variant_of
 for seed in 2 3 5 6; do
 	threads=$((seed % 3 ? 1 : 2))
-	start "$programs/random_streams" --seed $seed --steps 40 --threads $threads
+	start "$programs/random_streams" --seed $seed --steps 40 --threads $threads --pinned $((seed % 2))
 	bare=$run_count
 	for strategies in graph $all; do
-		sanitize "$strategies" "$programs/random_streams" --seed $seed --steps 40 --threads $threads
+		sanitize "$strategies" "$programs/random_streams" --seed $seed --steps 40 --threads $threads --pinned $((seed % 2))
 		bare_of[$run_count]=$bare
 		seed_of[$run_count]="$seed with $strategies"
 	done

@@ -13,11 +13,11 @@ read -ra seeds <<<"${SEEDS:-$(seq -s ' ' 1 12)}"
 read -ra all_strategies <<<"${STRATEGIES:-graph graph,fewer-waits fewer-waits graph,pool,fewer-waits,pinned at-once}"
 limit_s=20
 
-# options SEED: every third one has threads, every third one a kernel that waits for the host
+# options SEED: every third one has threads, every third one a kernel that waits for the host; both have page-locked memory, the others none
 options() {
 	case $(($1 % 3)) in
-	0) echo "--seed $1 --steps 150 --threads 3" ;;
-	1) echo "--seed $1 --steps 200 --spin 1" ;;
+	0) echo "--seed $1 --steps 150 --threads 3 --pinned 1" ;;
+	1) echo "--seed $1 --steps 200 --spin 1 --pinned 1" ;;
 	*) echo "--seed $1 --steps 300" ;;
 	esac
 }

@@ -1,5 +1,5 @@
 /*
- * random_streams [--seed N] [--steps N] [--threads N] [--spin 1] - kernels, memsets and copies in several streams, ordered by
+ * random_streams [--seed N] [--steps N] [--threads N] [--spin 1] [--pinned 1] - kernels, memsets and copies in several streams, ordered by
  * events and waits as chance has it, the same for the same seed.
  *
  * It prints what memory contains at some steps and in the end.  Each use of a buffer comes after the one before it, by its
@@ -9,6 +9,7 @@
  * stream first: who makes that stream wait for the kernel is found out after a second.
  */
 #include <cstdint>
+#include <cstring>
 #include <thread>
 #include <vector>
 
@@ -35,6 +36,8 @@ struct work {
 	std::vector<uint32_t> host;
 	volatile int *flag; /* what a kernel waits for, and behind it what that saw */
 	bool has_spin;
+	uint32_t *
+		pinned; /* page-locked: what is copied from, and behind it what comes back of each buffer; or NULL */
 	std::vector<char> told;
 };
 
@@ -102,6 +105,17 @@ static void run(work &w, const op &one, uint32_t more)
 			CUDA_CHECK(cudaMemcpyAsync(w.buffers[one.to], w.buffers[one.from], bytes,
 						   cudaMemcpyDeviceToDevice, stream));
 		break;
+	case 3:
+		if (w.pinned)
+			CUDA_CHECK(cudaMemcpyAsync(w.buffers[one.to], w.pinned + one.salt % 100,
+						   bytes / 2, cudaMemcpyHostToDevice, stream));
+		break;
+	case 4:
+		if (w.pinned)
+			CUDA_CHECK(cudaMemcpyAsync(w.pinned + (one.to + 1) * length,
+						   w.buffers[one.to], bytes, cudaMemcpyDeviceToHost,
+						   stream));
+		break;
 	case 2: /* an event that nobody waits for now */
 		CUDA_CHECK(cudaEventRecord(w.events[one.event], stream));
 		w.recorded_in[one.event] = one.stream;
@@ -119,10 +133,10 @@ static void fork_and_join(work &w, uint32_t more)
 	for (int branch = 1; branch < 4; branch++)
 		take(w, branch, branch, 0);
 	for (int branch = 1; branch < 4; branch++)
-		run(w, {3, branch, branch, branch, 1, (uint32_t)branch}, more);
+		run(w, {5, branch, branch, branch, 1, (uint32_t)branch}, more);
 	for (int branch = 1; branch < 4; branch++)
 		take(w, 1, branch, 1 + branch);
-	run(w, {3, 1, 0, 1, 5, 9}, more);
+	run(w, {5, 1, 0, 1, 5, 9}, more);
 }
 
 static void new_phrase(work &w)
@@ -131,12 +145,9 @@ static void new_phrase(work &w)
 
 	w.phrase.resize(1 + below(w, longest_phrase));
 	for (size_t i = 0; i < w.phrase.size(); i++)
-		w.phrase[i] = {(int)below(w, 9),
-			       (int)below(w, most),
-			       (int)below(w, buffer_count),
-			       (int)below(w, buffer_count),
-			       (int)i % event_count,
-			       below(w, 1000)};
+		w.phrase[i] = {(int)below(w, 12),	    (int)below(w, most),
+			       (int)below(w, buffer_count), (int)below(w, buffer_count),
+			       (int)i % event_count,	    below(w, 1000)};
 }
 
 static uint64_t hash(const std::vector<uint32_t> &values)
@@ -213,11 +224,25 @@ static void wait_for_host(work &w)
 		fork_and_join(w, i);
 	take(w, there, buffer, 6);
 	CUDA_LAUNCH(spin<<<1, 1, 0, w.streams[here]>>>(w.flag, (long long)clocks_per_ms * spin_ms));
-	run(w, {3, there, buffer, buffer, 6, 5}, 0);
+	run(w, {5, there, buffer, buffer, 6, 5}, 0);
 	CUDA_CHECK(cudaStreamSynchronize(w.streams[there]));
 	w.flag[0] = 1;
 	CUDA_CHECK(cudaDeviceSynchronize());
 	tell(w, "spun", w.flag[1]);
+}
+
+/* All was waited for: what came back is there, and what is copied from may be changed. */
+static void look_at_pinned(work &w)
+{
+	uint64_t sum = 0;
+
+	if (!w.pinned)
+		return;
+	for (int i = 0; i < buffer_count * length; i++)
+		sum = (sum ^ w.pinned[length + i]) * 1099511628211u;
+	tell(w, "back", sum);
+	for (int i = 0; i < length; i++)
+		w.pinned[i] = (uint32_t)(sum + i);
 }
 
 static void observe(work &w)
@@ -228,6 +253,7 @@ static void observe(work &w)
 	case 0:
 		CUDA_CHECK(cudaDeviceSynchronize());
 		look(w, "device", buffer);
+		look_at_pinned(w);
 		break;
 	case 1:
 	case 2:
@@ -280,7 +306,7 @@ static void step(work &w)
 	observe(w);
 }
 
-static void open_work(work &w, uint64_t seed, bool has_spin)
+static void open_work(work &w, uint64_t seed, bool has_spin, bool has_pinned)
 {
 	w.chance = seed * 7919 + 1;
 	w.has_spin = has_spin;
@@ -302,6 +328,12 @@ static void open_work(work &w, uint64_t seed, bool has_spin)
 		w.owner[b] = 0;
 	}
 	w.host.resize(length);
+	if (has_pinned) {
+		size_t bytes = (buffer_count + 1) * length * sizeof(uint32_t);
+
+		CUDA_CHECK(cudaMallocHost((void **)&w.pinned, bytes));
+		memset(w.pinned, 1, bytes);
+	}
 	if (has_spin)
 		CUDA_CHECK(cudaMallocHost((void **)&w.flag, 2 * sizeof(int)));
 	CUDA_CHECK(cudaDeviceSynchronize());
@@ -319,7 +351,7 @@ static void run_thread(work *w, long steps)
 
 int main(int argc, char **argv)
 {
-	long seed = 1, steps = 60, thread_count = 1, has_spin = 0;
+	long seed = 1, steps = 60, thread_count = 1, has_spin = 0, has_pinned = 0;
 	std::vector<std::thread> threads;
 	std::vector<work> works;
 
@@ -327,10 +359,11 @@ int main(int argc, char **argv)
 		    {{"seed", &seed},
 		     {"steps", &steps},
 		     {"threads", &thread_count},
-		     {"spin", &has_spin}});
+		     {"spin", &has_spin},
+		     {"pinned", &has_pinned}});
 	works.resize(thread_count);
 	for (long t = 0; t < thread_count; t++)
-		open_work(works[t], (uint64_t)(seed * 100 + t), has_spin && t == 0);
+		open_work(works[t], (uint64_t)(seed * 100 + t), has_spin && t == 0, has_pinned);
 	for (long t = 0; t < thread_count; t++)
 		threads.emplace_back(run_thread, &works[t], steps);
 	for (long t = 0; t < thread_count; t++)
