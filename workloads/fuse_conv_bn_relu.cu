@@ -499,10 +499,6 @@ static __global__ void __launch_bounds__(conv_threads, 2)
 
 /* ---- what comes after it, as kernels of their own: eight values a thread ---- */
 
-struct alignas(16) eight {
-	__half2 pair[4];
-};
-
 static __device__ uint32_t thread_index()
 {
 	return blockIdx.x * blockDim.x + threadIdx.x;
@@ -519,7 +515,7 @@ static __global__ void normalize_kernel(eight *u, const eight *t, struct folded 
 
 	if (i >= count)
 		return;
-	eight values = t[i];
+	eight values = load_eight(t + i);
 
 #pragma unroll
 	for (int k = 0; k < 4; k++) {
@@ -530,7 +526,7 @@ static __global__ void normalize_kernel(eight *u, const eight *t, struct folded 
 			__floats2half2_rn(fmaf(folded.scale[first], pair.x, folded.bias[first]),
 					  fmaf(folded.scale[second], pair.y, folded.bias[second]));
 	}
-	u[i] = values;
+	store_eight(u + i, values);
 }
 
 static __global__ void relu_kernel(eight *v, const eight *u, uint32_t count)
@@ -539,7 +535,7 @@ static __global__ void relu_kernel(eight *v, const eight *u, uint32_t count)
 
 	if (i >= count)
 		return;
-	eight values = u[i];
+	eight values = load_eight(u + i);
 
 #pragma unroll
 	for (int k = 0; k < 4; k++) {
@@ -547,7 +543,7 @@ static __global__ void relu_kernel(eight *v, const eight *u, uint32_t count)
 
 		values.pair[k] = __floats2half2_rn(fmaxf(pair.x, 0), fmaxf(pair.y, 0));
 	}
-	v[i] = values;
+	store_eight(v + i, values);
 }
 
 static __device__ float2 larger(__half2 a, __half2 b)
@@ -576,14 +572,13 @@ static __global__ void pool_nhwc_kernel(eight *z, const __half *v, struct shape 
 		return;
 #pragma unroll
 	for (int k = 0; k < 4; k++)
-		corner[k] =
-			*(const eight *)(v + index_nhwc(shape, row / half, row % half * 2 + k / 2,
-							pixel % half * 2 + k % 2, i % chunks * 8));
+		corner[k] = load_eight(v + index_nhwc(shape, row / half, row % half * 2 + k / 2,
+						      pixel % half * 2 + k % 2, i % chunks * 8));
 #pragma unroll
 	for (int k = 0; k < 4; k++)
 		result.pair[k] = largest(corner[0].pair[k], corner[1].pair[k], corner[2].pair[k],
 					 corner[3].pair[k]);
-	z[i] = result;
+	store_eight(z + i, result);
 }
 
 /* A thread makes four neighbors in a row of z, from eight in each of two rows of v. */
@@ -596,8 +591,8 @@ static __global__ void pool_nchw_kernel(uint2 *z, const eight *v, struct shape s
 
 	if (i >= count)
 		return;
-	eight upper = v[(size_t)upper_row * chunks + chunk];
-	eight lower = v[(size_t)(upper_row + 1) * chunks + chunk];
+	eight upper = load_eight(v + (size_t)upper_row * chunks + chunk);
+	eight lower = load_eight(v + (size_t)(upper_row + 1) * chunks + chunk);
 
 #pragma unroll
 	for (int k = 0; k < 4; k++) {

@@ -36,6 +36,28 @@
 static const int row_values = 64; /* of a tile in shared memory */
 static const int row_bytes = 128;
 
+/* ---- global memory, 16 bytes a load or store: member by member the compiler makes four of one ---- */
+
+struct alignas(16) eight {
+	__half2 pair[4];
+};
+
+/* What no thread of this kernel writes. */
+static __device__ eight load_eight(const void *from)
+{
+	eight values;
+
+	*(uint4 *)&values = __ldg((const uint4 *)from);
+	return values;
+}
+
+static __device__ void store_eight(void *to, const eight &values)
+{
+	const uint4 bits = *(const uint4 *)&values;
+
+	*(uint4 *)to = bits;
+}
+
 /* ---- shared memory ---- */
 
 /* Addresses of the instructions below are in the window of shared memory, of 32 bits. */
@@ -83,6 +105,23 @@ static __device__ uint4 load_shared(uint32_t shared)
 
 	asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
 		     : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+		     : "r"(shared)
+		     : "memory");
+	return value;
+}
+
+static __device__ void store_pair(uint32_t shared, float2 value)
+{
+	asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(shared), "f"(value.x), "f"(value.y)
+		     : "memory");
+}
+
+static __device__ float2 load_pair(uint32_t shared)
+{
+	float2 value;
+
+	asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];"
+		     : "=f"(value.x), "=f"(value.y)
 		     : "r"(shared)
 		     : "memory");
 	return value;
@@ -171,6 +210,48 @@ static __device__ void load_tile(uint32_t shared, const CUtensorMap *map, int co
 		  "[%0], [%1, {%2, %3}], [%4];" ::"r"(shared),
 		  "l"(map), "r"(column), "r"(row), "r"(barrier)
 		  : "memory");
+}
+
+/* ---- clusters: blocks of one or more that see each other's shared memory; Hopper and later ---- */
+
+/* All threads of the cluster. */
+static __device__ void wait_for_cluster()
+{
+	ON_HOPPER("barrier.cluster.arrive.release; barrier.cluster.wait.acquire;" ::: "memory");
+}
+
+/* At the same barrier of that block of the cluster. */
+static __device__ void barrier_arrive_at(uint32_t barrier, int block)
+{
+	ON_HOPPER("{.reg .b32 there; mapa.shared::cluster.u32 there, %0, %1;"
+		  "mbarrier.arrive.shared::cluster.b64 _, [there];}" ::"r"(barrier),
+		  "r"(block)
+		  : "memory");
+}
+
+/* load_tile into the first `blocks` blocks of the cluster, at the same place and for the same barrier
+ * of each. */
+template <int blocks>
+static __device__ void load_tile_for_all(uint32_t shared, const CUtensorMap *map, int column,
+					 int row, uint32_t barrier)
+{
+	ON_HOPPER("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
+		  ".multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(shared),
+		  "l"(map), "r"(column), "r"(row), "r"(barrier), "h"((uint16_t)((1 << blocks) - 1))
+		  : "memory");
+}
+
+/* ---- registers, which groups of four warps give back and take; Hopper and later ---- */
+
+/* A compiler that does not see the whole program, as with -rdc=true, leaves these two out. */
+template <int count> static __device__ void keep_registers()
+{
+	ON_HOPPER("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count));
+}
+
+template <int count> static __device__ void take_registers()
+{
+	ON_HOPPER("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count));
 }
 
 /* For load_tile: tiles of 64 columns and `tile_rows` rows of a matrix in row order.  A parameter
