@@ -381,8 +381,8 @@ static __device__ void load_all_weights(const CUtensorMap *map, uint32_t stage, 
 
 		barrier_wait(barriers.empty + 8 * at, (step / stages + 1) % 2);
 		barrier_expect(barriers.full + 8 * at, tile_bytes);
-		load_tile(stage + at * tile_bytes, map, step % tiles * row_values,
-			  step / tiles * tile_outputs, barriers.full + 8 * at);
+		load_tile(stage + at * tile_bytes, map, barriers.full + 8 * at,
+			  step % tiles * row_values, step / tiles * tile_outputs);
 	}
 }
 
@@ -606,10 +606,10 @@ static __device__ void load_part(uint32_t stage, const CUtensorMap *map, int col
 
 	barrier_expect(barrier, tile_bytes);
 	if (cluster == 1)
-		load_tile(stage, map, column, output, barrier);
+		load_tile(stage, map, barrier, column, output);
 	else
-		load_tile_for_all<cluster>(stage + rank * (tile_bytes / cluster), map, column,
-					   output + rank * (tile_outputs / cluster), barrier);
+		load_tile_for_all<cluster>(stage + rank * (tile_bytes / cluster), map, barrier,
+					   column, output + rank * (tile_outputs / cluster));
 }
 
 template <int cluster>
@@ -627,8 +627,8 @@ static __device__ void load_all(struct folded_memory m, const CUtensorMap *x,
 
 				barrier_wait(m.rows_empty + 8 * tile, (trip + 1) % 2);
 				barrier_expect(full, tile_bytes);
-				load_tile(m.rows + tile * tile_bytes, x, tile * row_values,
-					  block * block_rows, full);
+				load_tile(m.rows + tile * tile_bytes, x, full, tile * row_values,
+					  block * block_rows);
 			}
 			barrier_wait(m.empty + 8 * place.at, 1 - place.phase);
 			load_part<cluster>(m.stage + place.at * tile_bytes, weights,
@@ -1027,9 +1027,16 @@ static const char *why_no_wgmma(problem &p)
 	return has ? why_no_room(p) : "wgmma needs a GPU of compute capability 9.0";
 }
 
+/* Of a matrix with as many columns as x has. */
+static CUtensorMap rows_map(const problem &p, const __half *matrix, int rows, uint32_t tile_rows)
+{
+	return tile_map(matrix, {(cuuint64_t)p.sizes.hidden, (cuuint64_t)rows},
+			{row_values, tile_rows});
+}
+
 static void setup_wgmma(problem &p)
 {
-	p.map = tile_map(p.parameters.weights, p.sizes.outputs, p.sizes.hidden, tile_outputs);
+	p.map = rows_map(p, p.parameters.weights, p.sizes.outputs, tile_outputs);
 	with_chunks(p, [&](auto chunks) {
 		ask_for_shared_memory(wgmma_kernel<chunks>, wgmma_bytes(p));
 	});
@@ -1096,8 +1103,8 @@ template <int cluster> static void setup_folded(problem &p)
 	p.corrections = device_array<float2>(p.sizes.outputs);
 	CUDA_LAUNCH(
 		fold_kernel<<<grid, block_size>>>(p.folded, p.corrections, p.parameters, p.sizes));
-	p.x_map = tile_map(p.x, p.sizes.rows, p.sizes.hidden, block_rows);
-	p.folded_map = tile_map(p.folded, p.sizes.outputs, p.sizes.hidden, tile_outputs / cluster);
+	p.x_map = rows_map(p, p.x, p.sizes.rows, block_rows);
+	p.folded_map = rows_map(p, p.folded, p.sizes.outputs, tile_outputs / cluster);
 	ask_for_shared_memory(folded_kernel<cluster>,
 			      folded_bytes(folded_stages(p), folded_tiles(p)));
 	p.folded_grid = folded_blocks<cluster>(p);
