@@ -31,6 +31,7 @@
 #include <cmath>
 
 #include "cudnn.cuh"
+#include "eight.cuh"
 #include "graph_capture.cuh"
 #include "tensor_core.cuh"
 #include "workload.cuh"
@@ -496,7 +497,7 @@ static __global__ void __launch_bounds__(conv_threads, 2)
 /* ---- fused, with wgmma, in NHWC ---- */
 
 /* Of a block; blocks that share an SM. */
-static const int hopper_tiles = 3, hopper_stages = 3, hopper_blocks = 3;
+static const int hopper_tiles = 2, hopper_stages = 3, hopper_blocks = 4;
 typedef float hopper_sums[hopper_tiles][slice / 8][4];
 template <int filter>
 static constexpr int hopper_tile_bytes = (span<filter> * span<filter> * row_bytes + 1023) / 1024 *
@@ -663,6 +664,7 @@ static __global__ void __launch_bounds__(conv_threads, hopper_blocks)
 			store_tile(&maps.v, memory + tile * tile_pixels * row_bytes, first_out,
 				   place.x, place.y, place.image);
 	}
+	store_tile_commit();
 	store_tile_wait();
 }
 

@@ -23,6 +23,7 @@
 #include <cmath>
 
 #include "cublaslt.cuh"
+#include "eight.cuh"
 #include "tensor_core.cuh"
 #include "workload.cuh"
 
@@ -49,7 +50,7 @@ struct problem {
 	std::vector<__half> gamma, beta, bias;
 	struct parameters parameters;
 	CUtensorMap map; /* of the weights */
-	CUtensorMap x_map, folded_map;
+	CUtensorMap x_map, folded_map, y_map;
 	__half *folded;
 	float2 *corrections;
 	int folded_grid;
@@ -59,6 +60,17 @@ struct problem {
 };
 
 /* ---- layer normalization ---- */
+
+/* Before what comes after it, also where the compiler would rather wait with it. */
+static __device__ float4 load_early(const float4 *from)
+{
+	float4 value;
+
+	asm volatile("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];"
+		     : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
+		     : "l"(from));
+	return value;
+}
 
 /* Without a branch, beyond which the compiler would move nothing. */
 static __device__ void store_eight_if(bool is_there, void *to, const uint32_t (&pairs)[4])
@@ -205,12 +217,17 @@ static __host__ __device__ float tanh_of(float x)
 #endif
 }
 
-/* The form with tanh (Hendrycks and Gimpel, 2016). */
+/* The form with tanh (Hendrycks and Gimpel, 2016), of 2 half. */
+static __host__ __device__ float gelu_of_twice(float half)
+{
+	float inner = half * fmaf(0.28541926f, half * half, 1.5957691f);
+
+	return fmaf(half, tanh_of(inner), half);
+}
+
 static __host__ __device__ float gelu(float x)
 {
-	float inner = x * fmaf(0.035677408f, x * x, 0.79788456f);
-
-	return fmaf(0.5f * x, tanh_of(inner), 0.5f * x);
+	return gelu_of_twice(0.5f * x);
 }
 
 static __device__ __half2 activated(float2 sums, __half2 bias)
@@ -503,7 +520,7 @@ static __global__ void fold_kernel(__half *folded, float2 *corrections,
 		plus = sum_of_pair(plus, lanes);
 	}
 	if (threadIdx.x % 32 == 0)
-		corrections[output] = {sum, plus + __half2float(parameters.bias[output])};
+		corrections[output] = {sum, 0.5f * (plus + __half2float(parameters.bias[output]))};
 }
 
 /* Blocks stay, and take 128 rows after 128 rows.  Two groups of four warps have the product and the
@@ -512,10 +529,12 @@ static __global__ void fold_kernel(__half *folded, float2 *corrections,
  * part of a tile copied to all of them. */
 static const int statistics_threads = 96, folded_threads = block_size + statistics_threads + 32;
 static const int statistics_bytes = block_rows * sizeof(float2); /* of a block's rows */
+static const int staging_bytes = 16 * row_bytes;		 /* of a warp, for what leaves it */
+static const int cluster = 2;					 /* blocks that share weights */
 
 struct folded_memory {
 	int stages, tiles;
-	uint32_t rows, stage, statistics;
+	uint32_t rows, stage, staging, statistics;
 	/* Barriers, 8 bytes each: of each tile of the rows, of each stage of the weights, of both
 	 * places for statistics, and of the turns. */
 	uint32_t rows_full, rows_empty, full, empty, known, used, turn;
@@ -523,22 +542,19 @@ struct folded_memory {
 
 static __host__ __device__ struct folded_memory folded_memory_at(uint32_t at, int stages, int tiles)
 {
-	uint32_t stage = at + tiles * tile_bytes, statistics = stage + stages * tile_bytes;
-	uint32_t barriers = statistics + 2 * statistics_bytes, full = barriers + 16 * tiles;
-	uint32_t known = full + 16 * stages;
+	struct folded_memory m = {stages, tiles, at};
 
-	return {stages,
-		tiles,
-		at,
-		stage,
-		statistics,
-		barriers,
-		barriers + 8 * tiles,
-		full,
-		full + 8 * stages,
-		known,
-		known + 16,
-		known + 32};
+	m.stage = at + tiles * tile_bytes;
+	m.staging = m.stage + stages * tile_bytes;
+	m.statistics = m.staging + block_size / 32 * staging_bytes;
+	m.rows_full = m.statistics + 2 * statistics_bytes;
+	m.rows_empty = m.rows_full + 8 * tiles;
+	m.full = m.rows_empty + 8 * tiles;
+	m.empty = m.full + 8 * stages;
+	m.known = m.empty + 8 * stages;
+	m.used = m.known + 16;
+	m.turn = m.used + 16;
+	return m;
 }
 
 static __host__ __device__ int folded_bytes(int stages, int tiles)
@@ -552,7 +568,7 @@ static __device__ int last_readers(struct sizes sizes)
 	return sizes.outputs > tile_outputs ? 8 : 4;
 }
 
-static __device__ void init_folded_barriers(struct folded_memory m, int cluster, struct sizes sizes)
+static __device__ void init_folded_barriers(struct folded_memory m, struct sizes sizes)
 {
 	for (int i = 0; i < m.tiles; i++) {
 		barrier_init(m.rows_full + 8 * i, 1);
@@ -588,8 +604,7 @@ static __device__ struct place next_place(struct place place, int stages)
 
 /* Calls body(block of rows, how many this block had before) for each that is this block's.  As often
  * in all blocks of a cluster. */
-template <int cluster, class function>
-static __device__ void for_row_blocks(struct sizes sizes, function body)
+template <class function> static __device__ void for_row_blocks(struct sizes sizes, function body)
 {
 	int count = (sizes.rows + block_rows - 1) / block_rows, rank = blockIdx.x % cluster;
 
@@ -598,27 +613,22 @@ static __device__ void for_row_blocks(struct sizes sizes, function body)
 }
 
 /* This block's part of a tile of the weights. */
-template <int cluster>
 static __device__ void load_part(uint32_t stage, const CUtensorMap *map, int column, int output,
 				 uint32_t barrier)
 {
 	int rank = blockIdx.x % cluster;
 
 	barrier_expect(barrier, tile_bytes);
-	if (cluster == 1)
-		load_tile(stage, map, barrier, column, output);
-	else
-		load_tile_for_all<cluster>(stage + rank * (tile_bytes / cluster), map, barrier,
-					   column, output + rank * (tile_outputs / cluster));
+	load_tile_for_all<cluster>(stage + rank * (tile_bytes / cluster), map, barrier, column,
+				   output + rank * (tile_outputs / cluster));
 }
 
-template <int cluster>
 static __device__ void load_all(struct folded_memory m, const CUtensorMap *x,
 				const CUtensorMap *weights, struct sizes sizes)
 {
 	struct place place = {0, 0};
 
-	for_row_blocks<cluster>(sizes, [&](int block, int trip) {
+	for_row_blocks(sizes, [&](int block, int trip) {
 		for (int step = 0; step < sizes.outputs / tile_outputs * m.tiles; step++) {
 			int tile = step % m.tiles;
 
@@ -631,9 +641,8 @@ static __device__ void load_all(struct folded_memory m, const CUtensorMap *x,
 					  block * block_rows);
 			}
 			barrier_wait(m.empty + 8 * place.at, 1 - place.phase);
-			load_part<cluster>(m.stage + place.at * tile_bytes, weights,
-					   tile * row_values, step / m.tiles * tile_outputs,
-					   m.full + 8 * place.at);
+			load_part(m.stage + place.at * tile_bytes, weights, tile * row_values,
+				  step / m.tiles * tile_outputs, m.full + 8 * place.at);
 			place = next_place(place, m.stages);
 		}
 	});
@@ -668,7 +677,7 @@ static __device__ void add_to_statistics(float &mean, float &squares, int count,
 	squares += more + off * off * share * count;
 }
 
-/* Of a row: 1 / deviation and -mean / deviation. */
+/* Of a row: 1 / deviation and -mean / deviation, by 2. */
 static __device__ float2 folded_statistics(struct folded_memory m, int row, int trip, int hidden)
 {
 	float mean = 0, squares = 0, scale;
@@ -683,15 +692,14 @@ static __device__ float2 folded_statistics(struct folded_memory m, int row, int 
 		if (half % 2)
 			barrier_arrive(m.rows_empty + 8 * tile);
 	}
-	scale = rsqrtf(__fdividef(squares, hidden) + epsilon);
+	scale = 0.5f * rsqrtf(__fdividef(squares, hidden) + epsilon);
 	return {scale, -mean * scale};
 }
 
 /* thread: of those that have the statistics, a row at a time. */
-template <int cluster>
 static __device__ void find_statistics(struct folded_memory m, int thread, struct sizes sizes)
 {
-	for_row_blocks<cluster>(sizes, [&](int, int trip) {
+	for_row_blocks(sizes, [&](int, int trip) {
 		int place = trip % 2;
 
 		for (int row = thread; row < block_rows; row += statistics_threads) {
@@ -707,7 +715,6 @@ static __device__ void find_statistics(struct folded_memory m, int thread, struc
 
 /* Tells all blocks of the cluster, once a warp, that this one has read the weights of that stage; the
  * rows too where nobody reads them after this. */
-template <int cluster>
 static __device__ void release_tile(struct folded_memory m, int stage, int tile, bool is_last)
 {
 	int lane = threadIdx.x % 32;
@@ -720,7 +727,6 @@ static __device__ void release_tile(struct folded_memory m, int stage, int tile,
 
 /* 128 rows and 128 outputs for the four warps of the caller, from that step on.  Its last tile is
  * still being read after it. */
-template <int cluster>
 static __device__ struct place multiply_folded(float (&sums)[2][16][4], struct folded_memory m,
 					       int step, int trip, bool is_last)
 {
@@ -742,59 +748,61 @@ static __device__ struct place multiply_folded(float (&sums)[2][16][4], struct f
 		wgmma_commit();
 		wgmma_wait<1>();
 		if (tile > 0)
-			release_tile<cluster>(m, before.at, tile - 1, is_last);
+			release_tile(m, before.at, tile - 1, is_last);
 		before = place;
 		place = next_place(place, m.stages);
 	}
 	return before;
 }
 
-/* 32 columns of a row, as store_row; what corrects them: {u, c} of two columns each. */
-template <int first>
-static __device__ void store_corrected(__half *y, const float (*sums)[4],
-				       const float4 (&corrections)[4], float2 statistics, int row,
-				       int column, struct sizes sizes)
+/* What corrects 64 outputs from `column` on: {u, c / 2} of two columns of each eight. */
+static __device__ void load_corrections(float4 (&by)[8], const float2 *corrections, int column)
 {
-	uint32_t pairs[4];
+	const float4 *from = (const float4 *)(corrections + column) + threadIdx.x % 4;
 
 #pragma unroll
-	for (int j = 0; j < 4; j++) {
-		float4 by = corrections[j];
-		float a = fmaf(sums[j][first], statistics.x, fmaf(statistics.y, by.x, by.y));
-		float b = fmaf(sums[j][first + 1], statistics.x, fmaf(statistics.y, by.z, by.w));
-		__half2 pair = __floats2half2_rn(gelu(a), gelu(b));
-
-		pairs[j] = *(const uint32_t *)&pair;
-	}
-	gather_columns(pairs);
-	store_eight_if(row < sizes.rows,
-		       y + (size_t)row * sizes.outputs + column + 8 * (threadIdx.x % 4), pairs);
+	for (int j = 0; j < 8; j++)
+		by[j] = load_early(from + 4 * j);
 }
 
-/* A tile of outputs, which begins at that row and column. */
-static __device__ void store_folded(__half *y, const float (&sums)[2][16][4],
-				    const float2 *corrections, const float2 (&statistics)[2][2],
-				    int row, int column, struct sizes sizes)
+static __device__ uint32_t corrected(const float *sums, float4 by, float2 statistics)
 {
-	int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
+	float a = fmaf(sums[0], statistics.x, fmaf(statistics.y, by.x, by.y));
+	float b = fmaf(sums[1], statistics.x, fmaf(statistics.y, by.z, by.w));
+	__half2 pair = __floats2half2_rn(gelu_of_twice(a), gelu_of_twice(b));
+
+	return *(const uint32_t *)&pair;
+}
+
+/* 16 rows and 64 outputs of a warp, which begin at that row and column of y: by way of its part of
+ * shared memory. */
+static __device__ void store_part(const CUtensorMap *y, uint32_t staging, const float (*sums)[4],
+				  const float4 (&by)[8], const float2 (&statistics)[2], int row,
+				  int column)
+{
+	int lane = threadIdx.x % 32;
+	uint32_t pairs[8][2];
 
 #pragma unroll
-	for (int j = 0; j < 16; j += 4) {
-		float4 by[4];
-
+	for (int j = 0; j < 8; j++)
 #pragma unroll
-		for (int i = 0; i < 4; i++)
-			by[i] = __ldg((const float4 *)(corrections + column + 8 * (j + i)) +
-				      lane % 4);
+		for (int i = 0; i < 2; i++)
+			pairs[j][i] = corrected(&sums[j][2 * i], by[j], statistics[i]);
+	if (lane == 0)
+		store_tile_wait(); /* the part before has left */
+	__syncwarp();
 #pragma unroll
-		for (int half = 0; half < 2; half++) {
-			int at = row + 64 * half + warp * 16 + lane / 4;
+	for (int j = 0; j < 8; j += 2) {
+		const uint32_t fragment[4] = {pairs[j][0], pairs[j][1], pairs[j + 1][0],
+					      pairs[j + 1][1]};
 
-			store_corrected<0>(y, sums[half] + j, by, statistics[half][0], at,
-					   column + 8 * j, sizes);
-			store_corrected<2>(y, sums[half] + j, by, statistics[half][1], at + 8,
-					   column + 8 * j, sizes);
-		}
+		store_fragment(staging + swizzled(lane % 16, j + lane / 16), fragment);
+	}
+	wgmma_publish();
+	__syncwarp();
+	if (lane == 0) {
+		store_tile(y, staging, column, row);
+		store_tile_commit();
 	}
 }
 
@@ -816,37 +824,46 @@ static __device__ void read_statistics(float2 (&statistics)[2][2], struct folded
 }
 
 /* group: 0 or 1, which takes every second tile of outputs. */
-template <int cluster>
-static __device__ void multiply_all(__half *y, const float2 *corrections, struct folded_memory m,
-				    int group, struct sizes sizes)
+static __device__ void multiply_all(const CUtensorMap *y, const float2 *corrections,
+				    struct folded_memory m, int group, struct sizes sizes)
 {
-	int turns = sizes.outputs / tile_outputs;
+	int turns = sizes.outputs / tile_outputs, warp = threadIdx.x / 32;
+	uint32_t staging = m.staging + warp * staging_bytes;
 
-	for_row_blocks<cluster>(sizes, [&](int block, int trip) {
+	for_row_blocks(sizes, [&](int block, int trip) {
 		for (int turn = (trip * turns + group) % 2; turn < turns; turn += 2) {
 			int so_far = trip * turns + turn; /* of both groups */
 			bool is_last = turn >= turns - 2;
+			int row = block * block_rows + warp % 4 * 16, column = turn * tile_outputs;
 			float sums[2][16][4];
 			float2 statistics[2][2];
+			float4 left[8], right[8]; /* halves of the outputs */
 			struct place last;
 
 			if (so_far > 0)
 				barrier_wait(m.turn + 8 * group, (so_far - 1) / 2 % 2);
-			last = multiply_folded<cluster>(sums, m, so_far * m.tiles, trip, is_last);
+			last = multiply_folded(sums, m, so_far * m.tiles, trip, is_last);
 			if (threadIdx.x % 128 == 0)
 				barrier_arrive(m.turn + 8 * (1 - group));
+			load_corrections(left, corrections, column);
 			wgmma_wait<0>();
-			release_tile<cluster>(m, last.at, m.tiles - 1, is_last);
+			release_tile(m, last.at, m.tiles - 1, is_last);
 			read_statistics(statistics, m, trip, is_last);
-			store_folded(y, sums, corrections, statistics, block * block_rows,
-				     turn * tile_outputs, sizes);
+			store_part(y, staging, sums[0], left, statistics[0], row, column);
+			load_corrections(right, corrections, column + 64);
+			store_part(y, staging, sums[1], left, statistics[1], row + 64, column);
+			store_part(y, staging, sums[0] + 8, right, statistics[0], row, column + 64);
+			store_part(y, staging, sums[1] + 8, right, statistics[1], row + 64,
+				   column + 64);
 		}
 	});
+	if (threadIdx.x % 32 == 0)
+		store_tile_wait(); /* shared memory stays until then */
 }
 
-template <int cluster>
 static __global__ void __launch_bounds__(folded_threads, 1)
-	folded_kernel(__half *y, const float2 *corrections, const __grid_constant__ CUtensorMap x,
+	folded_kernel(const __grid_constant__ CUtensorMap y, const float2 *corrections,
+		      const __grid_constant__ CUtensorMap x,
 		      const __grid_constant__ CUtensorMap weights, struct sizes sizes, int stages)
 {
 	extern __shared__ __align__(1024) char memory[];
@@ -857,17 +874,17 @@ static __global__ void __launch_bounds__(folded_threads, 1)
 	if (!HAS_WGMMA)
 		return; /* nobody launches it */
 	if (threadIdx.x == 0)
-		init_folded_barriers(m, cluster, sizes);
+		init_folded_barriers(m, sizes);
 	wait_for_cluster();
 	if (thread < 0) {
 		take_registers<216>();
-		multiply_all<cluster>(y, corrections, m, threadIdx.x / 128, sizes);
+		multiply_all(&y, corrections, m, threadIdx.x / 128, sizes);
 	} else {
 		keep_registers<72>();
 		if (thread < statistics_threads)
-			find_statistics<cluster>(m, thread, sizes);
+			find_statistics(m, thread, sizes);
 		else if (thread == statistics_threads)
-			load_all<cluster>(m, &x, &weights, sizes);
+			load_all(m, &x, &weights, sizes);
 	}
 	__syncwarp();
 	wait_for_cluster(); /* no block writes into one that has ended */
@@ -1065,7 +1082,6 @@ static int folded_stages(const problem &p)
 	return std::min(8, left / (folded_bytes(1, 0) - folded_bytes(0, 0)));
 }
 
-template <int cluster>
 static cudaLaunchConfig_t folded_launch(const problem &p, cudaLaunchAttribute *attribute)
 {
 	cudaLaunchConfig_t config = {};
@@ -1083,18 +1099,18 @@ static cudaLaunchConfig_t folded_launch(const problem &p, cudaLaunchAttribute *a
 }
 
 /* A block an SM, as far as clusters of them find room. */
-template <int cluster> static int folded_blocks(const problem &p)
+static int folded_blocks(const problem &p)
 {
 	cudaLaunchAttribute attribute;
-	cudaLaunchConfig_t config = folded_launch<cluster>(p, &attribute);
+	cudaLaunchConfig_t config = folded_launch(p, &attribute);
 	int wanted = (row_blocks(p) + cluster - 1) / cluster, clusters;
 
 	config.gridDim = cluster;
-	CUDA_CHECK(cudaOccupancyMaxActiveClusters(&clusters, folded_kernel<cluster>, &config));
+	CUDA_CHECK(cudaOccupancyMaxActiveClusters(&clusters, folded_kernel, &config));
 	return std::min(wanted, clusters) * cluster;
 }
 
-template <int cluster> static void setup_folded(problem &p)
+static void setup_folded(problem &p)
 {
 	size_t count = (size_t)p.sizes.outputs * p.sizes.hidden;
 	int grid = (p.sizes.outputs + block_size / 32 - 1) / (block_size / 32);
@@ -1105,9 +1121,21 @@ template <int cluster> static void setup_folded(problem &p)
 		fold_kernel<<<grid, block_size>>>(p.folded, p.corrections, p.parameters, p.sizes));
 	p.x_map = rows_map(p, p.x, p.sizes.rows, block_rows);
 	p.folded_map = rows_map(p, p.folded, p.sizes.outputs, tile_outputs / cluster);
-	ask_for_shared_memory(folded_kernel<cluster>,
-			      folded_bytes(folded_stages(p), folded_tiles(p)));
-	p.folded_grid = folded_blocks<cluster>(p);
+	p.y_map = tile_map(p.y, {(cuuint64_t)p.sizes.outputs, (cuuint64_t)p.sizes.rows},
+			   {row_values, 16});
+	ask_for_shared_memory(folded_kernel, folded_bytes(folded_stages(p), folded_tiles(p)));
+	p.folded_grid = folded_blocks(p);
+}
+
+static const char *why_no_folded(problem &p)
+{
+	const char *reason = why_no_wgmma(p);
+
+	if (reason)
+		return reason;
+	return folded_stages(p) > 1 ? nullptr
+				    : "128 rows leave no shared memory for two tiles of weights: "
+				      "try a smaller --hidden";
 }
 
 static void teardown_folded(problem &p)
@@ -1116,14 +1144,14 @@ static void teardown_folded(problem &p)
 	CUDA_CHECK(cudaFree(p.corrections));
 }
 
-template <int cluster> static void run_folded(problem &p, int iterations)
+static void run_folded(problem &p, int iterations)
 {
 	cudaLaunchAttribute attribute;
-	cudaLaunchConfig_t config = folded_launch<cluster>(p, &attribute);
+	cudaLaunchConfig_t config = folded_launch(p, &attribute);
 	int stages = folded_stages(p);
 
 	for (int i = 0; i < iterations; i++)
-		CUDA_CHECK(cudaLaunchKernelEx(&config, folded_kernel<cluster>, p.y,
+		CUDA_CHECK(cudaLaunchKernelEx(&config, folded_kernel, p.y_map,
 					      (const float2 *)p.corrections, p.x_map, p.folded_map,
 					      p.sizes, stages));
 }
@@ -1284,12 +1312,8 @@ static const std::vector<variant<problem>> variants = {
 	 why_no_room},
 	{"wgmma", "one kernel, with the tensor cores' instruction of Hopper", run_wgmma,
 	 setup_wgmma, nullptr, why_no_wgmma},
-	{"folded", "one kernel, x to the tensor cores as it is", run_folded<1>, setup_folded<1>,
-	 teardown_folded, why_no_wgmma},
-	{"folded2", "the same, clusters of two share weights", run_folded<2>, setup_folded<2>,
-	 teardown_folded, why_no_wgmma},
-	{"folded4", "the same, clusters of four share weights", run_folded<4>, setup_folded<4>,
-	 teardown_folded, why_no_wgmma},
+	{"folded", "one kernel, with the normalization folded into weights and sums", run_folded,
+	 setup_folded, teardown_folded, why_no_folded},
 #if ROOFLINE_HAS_CUBLASLT
 	{"cublaslt", "two kernels: normalization, cuBLASLt's product with bias and GELU",
 	 run_cublaslt, setup_product<true>, teardown_product, why_no_product},

@@ -36,28 +36,6 @@
 static const int row_values = 64; /* of a tile in shared memory */
 static const int row_bytes = 128;
 
-/* ---- global memory, 16 bytes a load or store: member by member the compiler makes four of one ---- */
-
-struct alignas(16) eight {
-	__half2 pair[4];
-};
-
-/* What no thread of this kernel writes. */
-static __device__ eight load_eight(const void *from)
-{
-	eight values;
-
-	*(uint4 *)&values = __ldg((const uint4 *)from);
-	return values;
-}
-
-static __device__ void store_eight(void *to, const eight &values)
-{
-	const uint4 bits = *(const uint4 *)&values;
-
-	*(uint4 *)to = bits;
-}
-
 /* ---- shared memory ---- */
 
 /* Addresses of the instructions below are in the window of shared memory, of 32 bits. */
@@ -153,9 +131,17 @@ static __device__ void mma(float (&sums)[4], const uint32_t (&a)[4], uint32_t b0
 		     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-/* ---- transposing as it stores: Hopper and later ---- */
+/* ---- fragments back into shared memory: Hopper and later ---- */
 
-/* Four matrices of 8 x 8 values: lane i has the address of column i % 8 of matrix i / 8. */
+/* Four matrices of 8 x 8 values: lane i has the address of row i % 8 of matrix i / 8. */
+static __device__ void store_fragment(uint32_t shared, const uint32_t (&fragment)[4])
+{
+	ON_HOPPER("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(shared),
+		  "r"(fragment[0]), "r"(fragment[1]), "r"(fragment[2]), "r"(fragment[3])
+		  : "memory");
+}
+
+/* Transposed: lane i has the address of column i % 8 of matrix i / 8. */
 static __device__ void store_transposed(uint32_t shared, const uint32_t (&fragment)[4])
 {
 	ON_HOPPER("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
@@ -241,10 +227,24 @@ static __device__ void store_tile(const CUtensorMap *map, uint32_t shared, int i
 		  : "memory");
 }
 
-/* Until the stores of this thread have read shared memory. */
-static __device__ void store_tile_wait()
+static __device__ void store_tile(const CUtensorMap *map, uint32_t shared, int i, int j)
+{
+	ON_HOPPER(
+		"cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];" ::"l"(
+			map),
+		"r"(shared), "r"(i), "r"(j)
+		: "memory");
+}
+
+/* Ends a group of stores of this thread. */
+static __device__ void store_tile_commit()
 {
 	ON_HOPPER("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+/* Until all groups of this thread have read shared memory. */
+static __device__ void store_tile_wait()
+{
 	ON_HOPPER("cp.async.bulk.wait_group.read 0;" ::: "memory");
 }
 
