@@ -17,6 +17,7 @@
  *
  * NHWC keeps the channels of a pixel together, NCHW the pixels of a channel; the variants called
  * nchw_* work on the latter.  They transpose as they fill shared memory; all else is the same.
+ * wgmma has a kernel of its own for NHWC, in which the copy engine loads and stores whole tiles.
  *
  * One iteration over P pixels (--size) of C channels (--channels), N = P C values:
  *   FLOPs   2 F^2 C N on tensor cores, all else is little

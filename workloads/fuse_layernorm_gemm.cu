@@ -9,6 +9,7 @@
  * Three kernels hand each other n and t.  Fused, a block has 128 rows.  Its warps normalize them, a
  * row each at a time, and keep all of n for these rows in shared memory: that is as wide as it can
  * be.  Then the weights come by, tile after tile of outputs, and what leaves the registers is y.
+ * folded has x as it is in shared memory, and normalizes the sums.
  *
  * One iteration over M rows (--size), K values each (--hidden), and N outputs (--outputs):
  *   FLOPs   2 M N K on tensor cores
@@ -50,10 +51,11 @@ struct problem {
 	std::vector<__half> gamma, beta, bias;
 	struct parameters parameters;
 	CUtensorMap map; /* of the weights */
-	CUtensorMap x_map, folded_map, y_map;
+	/* Of folded: the weights times gamma, what corrects the sums, and tiles of all three. */
 	__half *folded;
 	float2 *corrections;
-	int folded_grid;
+	CUtensorMap x_map, folded_map, y_map;
+	int folded_grid; /* blocks */
 #if ROOFLINE_HAS_CUBLASLT
 	struct cublaslt_plan plan;
 #endif
