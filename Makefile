@@ -367,10 +367,11 @@ fuzz: setup-check ## give every part that reads untrusted bytes new ones, for FU
 	$(MAKE) $(parallel) --no-print-directory SANITIZE=fuzz BUILD=$(fuzz-build) analyzer $(fuzz-build)/fuzz/fuzz
 	BUILD=$(abspath $(fuzz-build)) tests/fuzz/run.sh $(FUZZ_S) $(TARGETS)
 
-faults: setup-check ## each command with an allocation failing, and with a write failing, at FAULT_RUNS places (200)
+faults: setup-check ## each command with an allocation failing, with a write failing, and of tables with a byte damaged, at FAULT_RUNS places (200)
 	$(MAKE) $(parallel) --no-print-directory analyzer tests
 	BUILD=$(abspath $(BUILD)) tests/faults/no_memory.sh $(FAULT_RUNS)
 	BUILD=$(abspath $(BUILD)) tests/faults/no_space.sh --disk $(FAULT_RUNS)
+	BUILD=$(abspath $(BUILD)) tests/faults/damage.sh $(FAULT_RUNS)
 
 check-html: setup-check ## the page of report --html in a browser; installs Chromium where there is none
 	@./setup.sh chromium:chromium

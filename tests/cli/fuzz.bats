@@ -28,6 +28,12 @@ survives() {
 	done
 }
 
+@test "every table, with bytes damaged here and there, is survived by every command" {
+	local FUZZ_DAMAGE=5
+	export FUZZ_DAMAGE
+	survives recording "$BATS_FILE_TMPDIR"/seeds/recording/every_table.*
+}
+
 @test "every input that once ended the program is survived" {
 	for file in tests/fuzz/found/*.*; do
 		survives "$(basename "${file%%.*}")" "$file"

@@ -2,6 +2,8 @@
  * replay.c - in place of libFuzzer, for any compiler: gives each of the files to the target, once.
  *
  *	FUZZ_TARGET=NAME fuzz FILE...
+ *
+ * With FUZZ_DAMAGE=N each as often again as it has bytes, at most N times (0: for each), with one of them damaged.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -26,8 +28,24 @@ static uint8_t *read_file(FILE *file, size_t *size)
 	return NULL;
 }
 
+/* Every so many bytes are damaged alone, by what hurts a parser most. */
+static void run_damaged(uint8_t *bytes, size_t size, size_t most)
+{
+	static const char bad[] = {'\0', '"', ',', '\n', '9', '-'};
+	size_t step = most ? size / most + 1 : 1, turn = 0;
+
+	for (size_t at = 0; at < size; at += step) {
+		uint8_t kept = bytes[at];
+
+		bytes[at] = (uint8_t)bad[turn++ % sizeof(bad)];
+		LLVMFuzzerTestOneInput(bytes, size);
+		bytes[at] = kept;
+	}
+}
+
 static int run_file(const char *path)
 {
+	const char *damage = getenv("FUZZ_DAMAGE");
 	FILE *file = fopen(path, "re");
 	size_t size = 0;
 	uint8_t *bytes = file ? read_file(file, &size) : NULL;
@@ -40,6 +58,8 @@ static int run_file(const char *path)
 	}
 	fprintf(stderr, "# %s\n", path);
 	LLVMFuzzerTestOneInput(bytes, size);
+	if (damage)
+		run_damaged(bytes, size, strtoul(damage, NULL, 10));
 	free(bytes);
 	return 0;
 }
