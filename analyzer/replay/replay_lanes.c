@@ -76,11 +76,17 @@ static bool is_kernel(const struct lanes *lanes, uint32_t op)
 	return lanes->model->profile->ops[op].kind == OP_KERNEL;
 }
 
-/* Until whatever follows it has its engine: a block of another kernel runs as soon as there is room. */
+/* Until whatever follows it has its engine: behind a node of a graph that the change makes as long as to the next node. */
 static int64_t gap_behind_ns(const struct lanes *lanes, uint32_t op)
 {
-	return is_node(lanes, op) || is_kernel(lanes, op) ? 0
-							  : stream_gap_ns(lanes, op, PROFILE_NONE);
+	const struct call_change *what =
+		change_of_call(lanes->change, lanes->model->profile->ops[op].call);
+
+	if (is_node(lanes, op))
+		return 0;
+	if (is_kernel(lanes, op) && (call_change_is_node(what) || call_change_is_graph(what)))
+		return lanes->costs->graph_node_gap_ns;
+	return stream_gap_ns(lanes, op, PROFILE_NONE);
 }
 
 /* Until its blocks run: as long as a kernel without work takes no SM is its own. */

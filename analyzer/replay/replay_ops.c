@@ -200,18 +200,36 @@ static bool has_gap(const struct run *run, uint32_t op)
 	return change_of(run, run->profile->ops[op].call)->gap != COST_RECORDED;
 }
 
+static bool is_gone(const struct run *run, uint32_t op)
+{
+	return is_changed(run, op) && change_op_ns(run->change->op_ns, op) == 0;
+}
+
+/* The gap behind one that is gone is that behind what was before it. */
+static int64_t usual_gap_ns(const struct run *run, uint32_t predecessor, uint32_t index,
+			    const struct usual *usual)
+{
+	if (!is_gone(run, predecessor))
+		return usual->predecessor_gap_ns;
+	while (predecessor != PROFILE_NONE && is_gone(run, predecessor))
+		predecessor = model_predecessor(run->model, predecessor);
+	return predecessor == PROFILE_NONE ? 0 : latencies_gap_ns(run->model, predecessor, index);
+}
+
 /* The gap before an operation that is as it was, but perhaps in a lane. */
 static int64_t kept_gap_ns(const struct run *run, uint32_t predecessor, uint32_t index,
 			   const struct usual *usual)
 {
+	int64_t gap_ns;
+
 	if (predecessor == PROFILE_NONE)
 		return 0;
 	if (has_gap(run, index))
 		return costs_ns(run->costs, change_of(run, run->profile->ops[index].call)->gap, 0);
 	if (lanes_of(&run->lanes, index))
 		return lanes_gap_ns(&run->lanes, predecessor, index);
-	return usual->predecessor_gap_ns - overhead_gap_ns(run->model, run->costs, predecessor,
-							   index, usual->predecessor_gap_ns);
+	gap_ns = usual_gap_ns(run, predecessor, index, usual);
+	return gap_ns - overhead_gap_ns(run->model, run->costs, predecessor, index, gap_ns);
 }
 
 /* After a launch that was counted the next one waits until counters are set back: 75 us in

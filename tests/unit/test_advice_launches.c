@@ -63,8 +63,12 @@ static void test_persistent(void **state)
 	struct advised it;
 
 	(void)state;
-	for (size_t i = 0; i < b->profile.op_count; i++)
-		b->ops[i].detail = builder_signature(b, i % 2 ? "b" : "a", 1 + (uint32_t)i % 7);
+	for (uint32_t i = 0; i < b->profile.op_count; i++) {
+		uint32_t drawn = (i + 1) * 2654435769U; /* in no order */
+
+		drawn = (drawn ^ drawn >> 15) * 2246822519U;
+		b->ops[i].detail = builder_signature(b, i % 2 ? "b" : "a", 1 + (drawn >> 13) % 7);
+	}
 	advise(&it, b, 0);
 	item = advised_item(&it, "persistent_kernel");
 	assert_non_null(item);
