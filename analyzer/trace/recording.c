@@ -265,7 +265,7 @@ int recording_open(struct recording *recording, const char *path, struct err *er
 		rc = open_packed(recording, packed_path, err);
 	else
 		rc = open_folder(recording, path, err);
-	if (recording->process_count)
+	if (rc == 0 && recording->process_count) /* one that was not added whole may have no name */
 		qsort(recording->processes, recording->process_count, sizeof(*recording->processes),
 		      compare_names);
 	return rc;
