@@ -12,6 +12,8 @@ endif
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
 # Sanitizers find the same at -O1, which compiles in half the time, and need only lines.
 CFLAGS   ?= $(if $(filter undefined,$(SANITIZE)),-O0,$(if $(filter 1 thread fuzz,$(SANITIZE)),-O1 -g1,-O2 -g))
+# With that, what a report of ten million kernels executes is 5% less.
+ANALYZER_CFLAGS := $(if $(SANITIZE),,$(if $(filter file,$(origin CFLAGS)),-O3))
 ALL_CFLAGS = -std=gnu11 $(WARNINGS) $(CFLAGS) $(SANITIZER) -MMD -MP -fPIC -Iinclude \
 	     -DROOFLINE_VERSION='"$(VERSION)"'
 
@@ -95,7 +97,7 @@ workloads: $(workloads) $(ceilings)
 # ---- what make does not see ----
 # It compares times.  These files change when other flags, or another set of sources, would make something else: what was
 # made with the old ones is made anew, and nothing stays of a source that is gone.
-$(BUILD)/.flags:      export STAMP = $(CC) $(ALL_CFLAGS) $(BLOCKS) $(LDFLAGS) $(CUDA_FLAGS)
+$(BUILD)/.flags:      export STAMP = $(CC) $(ALL_CFLAGS) $(ANALYZER_CFLAGS) $(BLOCKS) $(LDFLAGS) $(CUDA_FLAGS)
 $(BUILD)/.nvcc_flags: export STAMP = $(NVCC) $(NVCCFLAGS) $(GENCODE)
 $(BUILD)/.sources:    export STAMP = $(analyzer_o) $(collector_o) $(try_o) $(mock_app_o) $(mock_o) $(fake_o) $(program_o) $(shared_files)
 # Of a checkout; --version tells it.
@@ -109,7 +111,7 @@ inputs = $(filter %.o %.a,$^)
 # ---- analyzer: no CUDA anywhere ----
 $(BUILD)/analyzer/%.o: analyzer/%.c $(BUILD)/.flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(BLOCKS) -Ianalyzer -I. -c $< -o $@
+	$(CC) $(ALL_CFLAGS) $(ANALYZER_CFLAGS) $(BLOCKS) -Ianalyzer -I. -c $< -o $@
 
 $(BUILD)/analyzer/main.o: $(BUILD)/.commit
 $(BUILD)/analyzer/main.o: private CFLAGS += -DROOFLINE_COMMIT='"$(shell cat $(BUILD)/.commit 2>/dev/null)"'
@@ -184,7 +186,7 @@ $(BUILD)/lib/rooflinectl/ceilings/tensor: CEILING_FLAGS = -Xlinker -rpath,$(CUDA
 gpu_tests := $(patsubst tests/gpu/%.cu,$(BUILD)/tests/gpu/%,$(wildcard tests/gpu/*.cu)) \
 	     $(patsubst tests/gpu/%.c,$(BUILD)/tests/gpu/%,$(wildcard tests/gpu/*.c)) \
 	     $(BUILD)/tests/gpu/many_launches_shared
-GPU_TEST = $(NVCC) $(NVCCFLAGS) $(GENCODE) -rdc=true -Iworkloads
+GPU_TEST = $(NVCC) $(NVCCFLAGS) $(GENCODE) -rdc=true -Iinclude -Iworkloads
 
 .PHONY: gpu-tests
 gpu-tests: $(gpu_tests)

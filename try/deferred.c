@@ -7,6 +7,7 @@
 
 #include "counts.h"
 #include "driver.h"
+#include "events.h"
 #include "graphs.h"
 #include "process.h"
 #include "queue.h"
@@ -21,8 +22,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* This thread holds the lock: what the driver calls back for goes straight on. */
 static __thread bool is_inside __attribute__((tls_model("initial-exec")));
 
-static struct item items[QUEUE_MAX];
-static unsigned count; /* what try_pending tells others */
+static struct item items[QUEUE_ITEMS];
+static unsigned count;	    /* what try_pending tells others */
+static unsigned nodes;	    /* of them, those that are no events */
+static bool is_putting_off; /* the last launch was put off */
 static _Alignas(64) unsigned char bytes[QUEUE_BYTES];
 static size_t bytes_used;
 static CUcontext context; /* of all items */
@@ -58,14 +61,23 @@ static void note_error(CUresult result)
 	counts_add(TRY_LATE_ERRORS, 1);
 }
 
-static void run_by_streams(unsigned until)
+static void run_by_parts(unsigned until)
 {
-	for (unsigned from = 0, to; from < until; from = to) {
-		for (to = from + 1; to < until && items[to].stream == items[from].stream;)
-			to++;
-		worth_of_run(to - from);
-		note_error(graphs_run(items + from, to - from, context));
+	static struct forks forks;
+
+	for (unsigned from = 0; from < until; from += forks.items) {
+		forks_find(&forks, items + from, until - from);
+		if (forks.nodes)
+			worth_of_run(forks.nodes);
+		note_error(graphs_run(items + from, &forks, context));
 	}
+}
+
+static void count_nodes(void)
+{
+	nodes = 0;
+	for (unsigned i = 0; i < count; i++)
+		nodes += forks_is_node(&items[i]);
 }
 
 static void keep_rest(unsigned until)
@@ -79,6 +91,7 @@ static void keep_rest(unsigned until)
 	bytes_used -= gone;
 	for (unsigned i = 0; i < count; i++)
 		items[i].parameters -= gone;
+	count_nodes();
 }
 
 /* Gives the first ones to the driver, in the context in which they were launched. */
@@ -95,7 +108,7 @@ static void flush_until(unsigned until)
 	if (current != context)
 		result = driver->push_current(context);
 	if (result == CUDA_SUCCESS)
-		run_by_streams(until);
+		run_by_parts(until);
 	if (current != context && result == CUDA_SUCCESS)
 		driver->pop_current(&current);
 	note_error(result);
@@ -155,9 +168,9 @@ static enum try_reason why_not_now(const struct launch *launch, struct kernel **
 	return kernel_accepts(*kernel, &launch->shape) ? TRY_REASON_COUNT : TRY_FIRST_TIME;
 }
 
-static void make_room(size_t more, CUcontext current)
+static void make_room(const struct kernel *kernel, size_t more, CUcontext current)
 {
-	if (count == QUEUE_MAX)
+	if (count == QUEUE_ITEMS || (nodes == QUEUE_NODES && !kernel->event))
 		flush_until(find_repetition());
 	if (count && (context != current || bytes_used + more > QUEUE_BYTES))
 		flush_until(count);
@@ -168,17 +181,22 @@ static void append(const struct launch *launch, struct kernel *kernel, CUcontext
 	size_t size = (kernel->parameter_bytes + 63) & ~(size_t)63;
 	struct item *item;
 
-	make_room(size, current);
+	make_room(kernel, size, current);
 	context = current;
 	item = &items[count++];
-	*item = (struct item){kernel, launch->stream, launch->shape, bytes + bytes_used};
+	nodes += !kernel->event;
+	*item = (struct item){kernel, launch->stream == CU_STREAM_LEGACY ? NULL : launch->stream,
+			      launch->shape, bytes + bytes_used};
 	memset(bytes + bytes_used, 0, size); /* what lies between parameters is compared as well */
-	for (unsigned i = 0; i < kernel->parameter_count; i++)
+	for (unsigned i = 0; launch->parameters && i < kernel->parameter_count; i++)
 		memcpy(bytes + bytes_used + kernel->parameters[i].offset, launch->parameters[i],
 		       kernel->parameters[i].bytes);
 	bytes_used += size;
 	changes++;
-	counts_add(kernel->function ? TRY_LAUNCHES_DEFERRED : TRY_MEMORY_DEFERRED, 1);
+	counts_add(kernel->event      ? TRY_EVENTS_DEFERRED
+		   : kernel->function ? TRY_LAUNCHES_DEFERRED
+				      : TRY_MEMORY_DEFERRED,
+		   1);
 	tell_pending();
 }
 
@@ -206,6 +224,7 @@ static enum try_reason put(const struct launch *launch, enum try_reason known)
 	if (reason == TRY_REASON_COUNT)
 		reason = why_not_now(launch, &kernel, &current);
 	count_seen(launch);
+	__atomic_store_n(&is_putting_off, reason == TRY_REASON_COUNT, __ATOMIC_RELAXED);
 	if (reason == TRY_REASON_COUNT) {
 		append(launch, kernel, current);
 		timer_start();
@@ -220,6 +239,11 @@ bool deferred_is_on(void)
 {
 	return process_wants(TRY_GRAPH) && driver_open()->is_complete &&
 	       __atomic_load_n(&stopped, __ATOMIC_RELAXED) == TRY_REASON_COUNT;
+}
+
+bool deferred_is_putting_off(void)
+{
+	return deferred_is_on() && __atomic_load_n(&is_putting_off, __ATOMIC_RELAXED);
 }
 
 bool deferred_put(const struct launch *launch, enum try_reason known, enum try_reason *reason,
@@ -245,6 +269,98 @@ bool deferred_put(const struct launch *launch, enum try_reason known, enum try_r
 		deferred_stop(TRY_ASIDE);
 	}
 	return *reason == TRY_REASON_COUNT;
+}
+
+static bool put_event(CUevent event, CUstream stream, bool is_wait)
+{
+	const struct launch launch = {.stream = stream};
+	struct kernel *kernel;
+	CUcontext current = NULL;
+
+	if (stopped != TRY_REASON_COUNT || captures || must_forget || late_error != CUDA_SUCCESS ||
+	    !is_putting_off || (is_wait && !count) ||
+	    driver_open()->get_current(&current) != CUDA_SUCCESS || !current ||
+	    !streams_is_plain(stream, current))
+		return false;
+	kernel = is_wait ? events_wait(event, current) : events_record(event, current);
+	if (!kernel)
+		return false;
+	append(&launch, kernel, current);
+	timer_start();
+	return true;
+}
+
+bool deferred_put_event(CUevent event, CUstream stream, bool is_wait)
+{
+	bool is_put;
+
+	if (is_inside || !deferred_is_on() || process_has_events_at_once())
+		return false;
+	enter();
+	is_put = put_event(event, stream, is_wait);
+	leave();
+	return is_put;
+}
+
+void deferred_add_event(CUevent event, unsigned flags)
+{
+	CUcontext current = NULL;
+
+	if (is_inside || !deferred_is_on() || driver_open()->get_current(&current) != CUDA_SUCCESS)
+		return;
+	enter();
+	events_add(event, flags, current);
+	leave();
+}
+
+static void note_stop(enum try_reason reason)
+{
+	int none = TRY_REASON_COUNT;
+
+	__atomic_compare_exchange_n(&stopped, &none, (int)reason, false, __ATOMIC_RELAXED,
+				    __ATOMIC_RELAXED);
+}
+
+static bool is_queued(CUevent event)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (items[i].kernel->event == event)
+			return true;
+	return false;
+}
+
+bool deferred_lose_event(CUevent event)
+{
+	bool may_go;
+
+	if (!process_wants(TRY_GRAPH))
+		return true;
+	if (is_inside) { /* the queue cannot be changed now, and the event must not be known any more */
+		note_stop(TRY_CONTEXT);
+		return true;
+	}
+	enter();
+	if (event && is_queued(event))
+		flush_until(count);
+	may_go = !event || !graphs_lose(event, !captures);
+	events_remove(event);
+	leave();
+	return may_go;
+}
+
+/* What is put off for the legacy default stream others wait for, and that waits for others. */
+bool deferred_has_work_of(CUstream stream)
+{
+	bool has_any = false;
+
+	if (is_inside || !__atomic_load_n(&try_pending, __ATOMIC_ACQUIRE))
+		return false;
+	enter();
+	for (unsigned i = 0; i < count && !has_any; i++)
+		has_any = items[i].stream == stream || !items[i].stream || !stream ||
+			  stream == CU_STREAM_LEGACY;
+	leave();
+	return has_any;
 }
 
 static void accept(const struct launch *launch)
@@ -307,8 +423,10 @@ void deferred_before(unsigned stub, enum function_kind kind)
 		flush_until(count);
 		counts_add_flush(stub);
 	}
-	if (kind == FORGETS)
+	if (kind == FORGETS) {
 		forget();
+		events_forget();
+	}
 	if (kind == RENAMES)
 		streams_forget();
 	is_too_slow = stopped == TRY_REASON_COUNT && worth_at_boundary(stub);
@@ -343,14 +461,6 @@ void deferred_end_capture(void)
 int deferred_count_captures(void)
 {
 	return __atomic_load_n(&captures, __ATOMIC_SEQ_CST);
-}
-
-static void note_stop(enum try_reason reason)
-{
-	int none = TRY_REASON_COUNT;
-
-	__atomic_compare_exchange_n(&stopped, &none, (int)reason, false, __ATOMIC_RELAXED,
-				    __ATOMIC_RELAXED);
 }
 
 static void stop_inside(enum try_reason reason)
@@ -422,7 +532,7 @@ void deferred_forked(void)
 {
 	bool was_used = changes;
 
-	count = 0;
+	count = nodes = 0;
 	bytes_used = 0;
 	try_pending = 0;
 	if (was_used)

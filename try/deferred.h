@@ -28,8 +28,19 @@ struct launch {
 bool deferred_put(const struct launch *launch, enum try_reason known, enum try_reason *reason,
 		  CUresult *late);
 
-/* Whether anything may still be put off. */
+/* Whether anything may still be put off; and whether the last launch was. */
 bool deferred_is_on(void);
+bool deferred_is_putting_off(void);
+
+/* The same for an event that is recorded in the stream, or for which that waits: only as long as launches are put off. */
+bool deferred_put_event(CUevent event, CUstream stream, bool is_wait);
+
+/* The program created an event with these flags; or it is going to destroy it: whether it may. */
+void deferred_add_event(CUevent event, unsigned flags);
+bool deferred_lose_event(CUevent event);
+
+/* Whether anything is put off that this stream is to do. */
+bool deferred_has_work_of(CUstream stream);
 
 /* The driver took so long for a launch that was passed on for that reason, and accepted it or not. */
 void deferred_note_passed(const struct launch *launch, enum try_reason reason, bool is_accepted,

@@ -53,6 +53,8 @@
 	CALL(wait_event_ptsz, cuStreamWaitEvent, "cuStreamWaitEvent_ptsz")                         \
 	CALL(context_device, cuCtxGetDevice, "cuCtxGetDevice")                                     \
 	CALL(device_attribute, cuDeviceGetAttribute, "cuDeviceGetAttribute")                       \
+	CALL(device_count, cuDeviceGetCount, "cuDeviceGetCount")                                   \
+	CALL(device, cuDeviceGet, "cuDeviceGet")                                                   \
 	CALL(load_file, cuModuleLoad, "cuModuleLoad")                                              \
 	CALL(load_data, cuModuleLoadData, "cuModuleLoadData")                                      \
 	CALL(load_data_ex, cuModuleLoadDataEx, "cuModuleLoadDataEx")                               \
@@ -97,6 +99,8 @@
 	CALL(set_memset, cuGraphExecMemsetNodeSetParams, "cuGraphExecMemsetNodeSetParams")         \
 	CALL(add_memcpy, cuGraphAddMemcpyNode, "cuGraphAddMemcpyNode")                             \
 	CALL(set_memcpy, cuGraphExecMemcpyNodeSetParams, "cuGraphExecMemcpyNodeSetParams")         \
+	CALL(add_record, cuGraphAddEventRecordNode, "cuGraphAddEventRecordNode")                   \
+	CALL(add_wait, cuGraphAddEventWaitNode, "cuGraphAddEventWaitNode")                         \
 	CALL(instantiate, cuGraphInstantiateWithFlags, "cuGraphInstantiateWithFlags")              \
 	CALL(graph_launch, cuGraphLaunch, "cuGraphLaunch")                                         \
 	CALL(graph_launch_ptsz, cuGraphLaunch, "cuGraphLaunch_ptsz")                               \

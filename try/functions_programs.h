@@ -90,9 +90,9 @@
 	FUNCTION("cuDeviceTotalMem_v2", ASKS, LEAVES, QUIET, UNAWARE)                         \
 	FUNCTION("cuDeviceUnregisterAsyncNotification", FLUSHES, LEAVES, SHOWS, UNAWARE)      \
 	FUNCTION("cuDriverGetVersion", ASKS, LEAVES, QUIET, UNAWARE)                          \
-	FUNCTION("cuEventCreate", ASKS, LEAVES, QUIET, UNAWARE)                               \
-	FUNCTION("cuEventDestroy", ASKS, LEAVES, TELLS, UNAWARE)                              \
-	FUNCTION("cuEventDestroy_v2", ASKS, LEAVES, TELLS, UNAWARE)                           \
+	FUNCTION("cuEventCreate", HANDLED, LEAVES, QUIET, UNAWARE)                            \
+	FUNCTION("cuEventDestroy", FORGETS, LEAVES, TELLS, UNAWARE)                           \
+	FUNCTION("cuEventDestroy_v2", HANDLED, LEAVES, TELLS, UNAWARE)                        \
 	FUNCTION("cuEventElapsedTime", FLUSHES, LEAVES, TELLS, UNAWARE)                       \
 	FUNCTION("cuEventElapsedTime_v2", FLUSHES, LEAVES, TELLS, UNAWARE)                    \
 	FUNCTION("cuEventQuery", FLUSHES, LEAVES, TELLS, UNAWARE)                             \

@@ -7,6 +7,7 @@
 #include "clock.h"
 #include "counts.h"
 #include "driver.h"
+#include "graph_events.h"
 #include "pool.h"
 #include "process.h"
 #include "work.h"
@@ -26,13 +27,15 @@ enum {
 
 struct recorded {
 	uint64_t hash;
-	unsigned count;
+	unsigned count, node_count;
 	CUcontext context;
 	CUgraph graph;
 	CUgraphExec exec; /* NULL: the driver refused it, or it is slower than its launches */
-	CUgraphNode nodes[QUEUE_MAX];
-	struct item items[QUEUE_MAX]; /* as the nodes are now */
-	unsigned char *bytes;	      /* their parameters */
+	bool is_lost;	  /* an event of it is gone */
+	CUgraphNode nodes[QUEUE_ITEMS];
+	struct item items[QUEUE_ITEMS]; /* as the nodes are now */
+	struct graph_events events;
+	unsigned char *bytes; /* their parameters */
 	unsigned long last_used;
 	unsigned launches;
 	uint64_t spent_ns;
@@ -50,10 +53,11 @@ static uint64_t plain_ns, plain_launches;
 
 static uint64_t hash_of(const struct item *items, unsigned count, CUcontext context)
 {
-	uint64_t hash = (uintptr_t)context ^ (uintptr_t)items->stream * 31;
+	uint64_t hash = (uintptr_t)context;
 
 	for (unsigned i = 0; i < count; i++) {
-		hash = (hash ^ (uintptr_t)items[i].kernel) * 0x9e3779b97f4a7c15u;
+		hash ^= (uintptr_t)items[i].kernel ^ (uintptr_t)items[i].stream * 31;
+		hash *= 0x9e3779b97f4a7c15u;
 		hash ^= hash >> 29;
 	}
 	return hash;
@@ -90,23 +94,37 @@ static void drop_exec(struct recorded *entry)
 		driver->graph_destroy(entry->graph);
 	entry->exec = NULL;
 	entry->graph = NULL;
+	graph_events_free(&entry->events);
 }
 
-static bool instantiate(struct recorded *entry)
+static bool add_node(struct recorded *entry, const struct forks *forks, unsigned i,
+		     CUgraphNode *by_bit)
+{
+	const struct item *item = &entry->items[i];
+	CUgraphNode after[FORKS_BITS];
+	unsigned count =
+		graph_events_nodes(forks_last(forks, forks->before[i]), forks->bits, by_bit, after);
+
+	if (item->kernel->work->add(&entry->nodes[i], entry->graph, after, count, item,
+				    entry->context) != CUDA_SUCCESS)
+		return false;
+	by_bit[forks->bit[i]] = entry->nodes[i];
+	return true;
+}
+
+static bool instantiate(struct recorded *entry, const struct forks *forks)
 {
 	const struct driver *driver = driver_open();
+	CUgraphNode by_bit[FORKS_BITS];
 
-	if (driver->graph_create(&entry->graph, 0) != CUDA_SUCCESS)
+	if (driver->graph_create(&entry->graph, 0) != CUDA_SUCCESS ||
+	    !graph_events_begin(&entry->events, forks, entry->graph, by_bit))
 		return false;
-	for (unsigned i = 0; i < entry->count; i++) {
-		const struct item *item = &entry->items[i];
-
-		if (item->kernel->work->add(&entry->nodes[i], entry->graph,
-					    i ? &entry->nodes[i - 1] : NULL, item,
-					    entry->context) != CUDA_SUCCESS)
+	for (unsigned i = 0; i < entry->count; i++)
+		if (forks_is_node(&entry->items[i]) && !add_node(entry, forks, i, by_bit))
 			return false;
-	}
-	return driver->instantiate(&entry->exec, entry->graph, 0) == CUDA_SUCCESS;
+	return graph_events_end(&entry->events, forks, entry->items, entry->graph, by_bit) &&
+	       driver->instantiate(&entry->exec, entry->graph, 0) == CUDA_SUCCESS;
 }
 
 static bool copy_items(struct recorded *entry, const struct item *items)
@@ -151,20 +169,23 @@ static void keep(struct recorded *entry)
 	recorded[oldest] = entry;
 }
 
-static struct recorded *record(uint64_t hash, const struct item *items, unsigned count,
+static struct recorded *record(uint64_t hash, const struct item *items, const struct forks *forks,
 			       CUcontext context)
 {
 	struct recorded *entry = calloc(1, sizeof(*entry));
 
 	if (!entry)
 		return NULL;
-	*entry = (struct recorded){.hash = hash, .count = count, .context = context};
+	entry->hash = hash;
+	entry->count = forks->items;
+	entry->node_count = forks->nodes;
+	entry->context = context;
 	if (!copy_items(entry, items)) {
 		free(entry);
 		return NULL;
 	}
 	made++;
-	if (instantiate(entry))
+	if (instantiate(entry, forks))
 		counts_add(TRY_INSTANTIATED, 1);
 	else
 		drop_exec(entry);
@@ -176,10 +197,11 @@ static bool is_of(const struct recorded *entry, uint64_t hash, const struct item
 		  unsigned count, CUcontext context)
 {
 	if (entry->hash != hash || entry->count != count || entry->context != context ||
-	    entry->items[0].stream != items[0].stream)
+	    entry->is_lost)
 		return false;
 	for (unsigned i = 0; i < count; i++)
-		if (entry->items[i].kernel != items[i].kernel)
+		if (entry->items[i].kernel != items[i].kernel ||
+		    entry->items[i].stream != items[i].stream)
 			return false;
 	return true;
 }
@@ -195,8 +217,9 @@ static unsigned count_times(uint64_t hash)
 	return ++seen[i].times;
 }
 
-static struct recorded *find(const struct item *items, unsigned count, CUcontext context)
+static struct recorded *find(const struct item *items, const struct forks *forks, CUcontext context)
 {
+	unsigned count = forks->items;
 	uint64_t hash = hash_of(items, count, context);
 
 	for (unsigned i = 0; i < recorded_count; i++)
@@ -204,13 +227,15 @@ static struct recorded *find(const struct item *items, unsigned count, CUcontext
 			return recorded[i];
 	if (made >= ALWAYS_MADE + uses / LAUNCHES_FOR_ONE)
 		return NULL;
-	return count_times(hash) >= TIMES ? record(hash, items, count, context) : NULL;
+	return count_times(hash) >= TIMES ? record(hash, items, forks, context) : NULL;
 }
 
 static bool set_node(struct recorded *entry, unsigned i, const struct item *item)
 {
 	struct item *kept = &entry->items[i];
 
+	if (!forks_is_node(item))
+		return true;
 	if (!memcmp(&kept->shape, &item->shape, sizeof(kept->shape)) &&
 	    !memcmp(kept->parameters, item->parameters, item->kernel->parameter_bytes))
 		return true;
@@ -234,7 +259,14 @@ static void judge(struct recorded *entry, uint64_t took_ns)
 	entry->spent_ns = 0;
 }
 
-static bool run_as_graph(struct recorded *entry, const struct item *items)
+/* What is recorded in front of it is recorded again where the graph is refused. */
+static bool launch_graph(struct recorded *entry, CUstream stream)
+{
+	return graph_events_before_launch(&entry->events, stream) == CUDA_SUCCESS &&
+	       driver_open()->graph_launch(entry->exec, stream) == CUDA_SUCCESS;
+}
+
+static bool run_as_graph(struct recorded *entry, const struct item *items, CUresult *result)
 {
 	uint64_t start_ns = clock_ns();
 	bool is_launched = true;
@@ -242,25 +274,39 @@ static bool run_as_graph(struct recorded *entry, const struct item *items)
 	entry->last_used = ++uses;
 	for (unsigned i = 0; is_launched && i < entry->count; i++)
 		is_launched = set_node(entry, i, &items[i]);
-	is_launched = is_launched &&
-		      driver_open()->graph_launch(entry->exec, items->stream) == CUDA_SUCCESS;
-	if (!is_launched) {
+	if (!is_launched || !launch_graph(entry, items->stream)) {
 		drop_exec(entry);
 		return false;
 	}
+	*result = graph_events_after_launch(&entry->events, items->stream);
 	counts_add(TRY_GRAPH_LAUNCHES, 1);
-	counts_add(TRY_GRAPH_NODES, entry->count);
+	counts_add(TRY_GRAPH_NODES, entry->node_count);
 	judge(entry, clock_ns() - start_ns);
 	return true;
 }
 
-CUresult graphs_run(const struct item *items, unsigned count, CUcontext context)
+CUresult graphs_run(const struct item *items, const struct forks *forks, CUcontext context)
 {
-	struct recorded *entry = count >= SHORTEST ? find(items, count, context) : NULL;
+	struct recorded *entry = forks->nodes >= SHORTEST ? find(items, forks, context) : NULL;
+	CUresult result = CUDA_SUCCESS;
 
-	if (entry && entry->exec && run_as_graph(entry, items))
-		return CUDA_SUCCESS;
-	return launch_each(items, count);
+	if (entry && entry->exec && run_as_graph(entry, items, &result))
+		return result;
+	return launch_each(items, forks->items);
+}
+
+bool graphs_lose(CUevent event, bool can_drop)
+{
+	bool must_stay = false;
+
+	for (unsigned i = 0; i < recorded_count; i++)
+		if (graph_events_has(&recorded[i]->events, event)) {
+			recorded[i]->is_lost = true;
+			must_stay = must_stay || !can_drop;
+			if (can_drop)
+				drop_exec(recorded[i]);
+		}
+	return must_stay;
 }
 
 void graphs_forget(void)

@@ -1,14 +1,18 @@
 /*
- * graphs.h - launches of one stream that come again become one CUDA graph.
+ * graphs.h - launches that come again become one CUDA graph: of one stream, or of several that fork and join (forks.h).
  */
 #ifndef ROOFLINE_TRY_GRAPHS_H
 #define ROOFLINE_TRY_GRAPHS_H
 
-#include "queue.h"
+#include "forks.h"
 
-/* Gives launches of one stream to the driver, in order: as a graph where the sequence of kernels comes again, else one by one.
+/* Gives these to the driver, in order: as a graph where the sequence of kernels and events comes again, else one by one.
  * What the driver refused. */
-CUresult graphs_run(const struct item *items, unsigned count, CUcontext context);
+CUresult graphs_run(const struct item *items, const struct forks *forks, CUcontext context);
+
+/* An event is going to be destroyed.  can_drop: graphs that record it may be destroyed now; else they are not launched any
+ * more, and it must stay.  Whether it must. */
+bool graphs_lose(CUevent event, bool can_drop);
 
 /* Kernels or contexts may be gone. */
 void graphs_forget(void);

@@ -43,6 +43,8 @@
 	STREAM_HANDLER("cuStreamSynchronize", 2000, "cuStreamSynchronize", try_synchronize_stream) \
 	HANDLER("cuCtxSynchronize", 2000, "cuCtxSynchronize", try_synchronize_context)             \
 	HANDLER("cuEventSynchronize", 2000, "cuEventSynchronize", try_synchronize_event)           \
+	HANDLER("cuEventCreate", 2000, "cuEventCreate", try_create_event)                          \
+	HANDLER("cuEventDestroy", 4000, "cuEventDestroy_v2", try_destroy_event)                    \
 	STREAM_HANDLER("cuEventRecord", 2000, "cuEventRecord", try_record_event)                   \
 	STREAM_HANDLER("cuEventRecordWithFlags", 11010, "cuEventRecordWithFlags",                  \
 		       try_record_event_with)                                                      \

@@ -150,6 +150,19 @@ static bool add_length(const unsigned char **from, const unsigned char *end, siz
 	return true;
 }
 
+/* Bytes that end so far back: where these are fewer they come again and again. */
+static void copy_again(unsigned char *to, size_t back, size_t count)
+{
+	while (count) {
+		size_t some = count < back ? count : back;
+
+		memcpy(to, to - back, some);
+		to += some;
+		count -= some;
+		back += some;
+	}
+}
+
 /* A block of LZ4, as its specification says: bytes as they are, and bytes that were there before, in turn. */
 static bool unpack_lz4(unsigned char *to, size_t room, const unsigned char *from, size_t count)
 {
@@ -178,8 +191,8 @@ static bool unpack_lz4(unsigned char *to, size_t room, const unsigned char *from
 		again += 4;
 		if (!back || back > used || again > room - used)
 			return false;
-		for (; again; again--, used++)
-			to[used] = to[used - back];
+		copy_again(to + used, back, again);
+		used += again;
 	}
 	return used == room;
 }
@@ -213,7 +226,13 @@ static bool packed_is_silent(const struct entry *entry, const unsigned char *dat
 	return is_silent;
 }
 
-static bool entry_is_silent(const unsigned char *bytes, size_t left, size_t *used)
+/* Machine code of another major compute capability no driver takes; it compiles any text. */
+static bool is_for_other_gpus(const struct entry *entry, unsigned major)
+{
+	return major && entry->kind == KIND_ELF && entry->arch / 10 != major;
+}
+
+static bool entry_is_silent(const unsigned char *bytes, size_t left, unsigned major, size_t *used)
 {
 	struct entry entry;
 
@@ -226,13 +245,15 @@ static bool entry_is_silent(const unsigned char *bytes, size_t left, size_t *use
 	*used = entry.header_bytes + entry.bytes;
 	if (entry.kind != KIND_PTX && entry.kind != KIND_ELF)
 		return false;
+	if (is_for_other_gpus(&entry, major))
+		return true;
 	if (entry.flags & (FLAG_LZ4 | FLAG_ZSTD))
 		return packed_is_silent(&entry, bytes + entry.header_bytes);
 	return code_is_silent(bytes + entry.header_bytes, entry.bytes);
 }
 
-/* All of it, for each GPU: which of them the driver takes is its own choice. */
-static bool fatbin_is_silent(const unsigned char *bytes, size_t room)
+/* All that the driver may take: which part of it is its own choice. */
+static bool fatbin_is_silent(const unsigned char *bytes, size_t room, unsigned major)
 {
 	struct fatbin header;
 
@@ -244,41 +265,41 @@ static bool fatbin_is_silent(const unsigned char *bytes, size_t room)
 		return false;
 	bytes += header.header_bytes;
 	for (size_t at = 0, used; at < header.bytes; at += used)
-		if (!entry_is_silent(bytes + at, header.bytes - at, &used))
+		if (!entry_is_silent(bytes + at, header.bytes - at, major, &used))
 			return false;
 	return true;
 }
 
 /* ---- what programs hand over ---- */
 
-bool images_bytes_are_silent(const unsigned char *bytes, size_t count)
+bool images_bytes_are_silent(const unsigned char *bytes, size_t count, unsigned major)
 {
 	int magic = 0;
 
 	if (count < sizeof(magic) || count > most_bytes)
 		return false;
 	memcpy(&magic, bytes, sizeof(magic));
-	return magic == FATBIN_MAGIC ? fatbin_is_silent(bytes, count)
+	return magic == FATBIN_MAGIC ? fatbin_is_silent(bytes, count, major)
 				     : code_is_silent(bytes, count);
 }
 
-static bool wrapped_is_silent(const struct wrapper *wrapper)
+static bool wrapped_is_silent(const struct wrapper *wrapper, unsigned major)
 {
 	if ((wrapper->version != 1 && wrapper->version != WRAPPER_LINKED) || !wrapper->data ||
-	    !fatbin_is_silent(wrapper->data, SIZE_MAX))
+	    !fatbin_is_silent(wrapper->data, SIZE_MAX, major))
 		return false;
 	if (wrapper->version != WRAPPER_LINKED || !wrapper->linked)
 		return true;
 	for (size_t i = 0; i < LINKED_MOST; i++) {
 		if (!wrapper->linked[i])
 			return true;
-		if (!fatbin_is_silent(wrapper->linked[i], SIZE_MAX))
+		if (!fatbin_is_silent(wrapper->linked[i], SIZE_MAX, major))
 			return false;
 	}
 	return false;
 }
 
-bool images_are_silent(const void *image)
+bool images_are_silent(const void *image, unsigned major)
 {
 	int magic;
 
@@ -288,8 +309,8 @@ bool images_are_silent(const void *image)
 		return elf_is_silent(image, elf_bytes(image));
 	memcpy(&magic, image, sizeof(magic));
 	if (magic == WRAPPER_MAGIC)
-		return wrapped_is_silent(image);
+		return wrapped_is_silent(image, major);
 	if (magic == FATBIN_MAGIC)
-		return fatbin_is_silent(image, SIZE_MAX);
-	return images_bytes_are_silent(image, strnlen(image, most_bytes));
+		return fatbin_is_silent(image, SIZE_MAX, major);
+	return images_bytes_are_silent(image, strnlen(image, most_bytes), major);
 }

@@ -10,10 +10,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What cuModuleLoadData takes.  False also where it is not known what it is. */
-bool images_are_silent(const void *image);
+/* What cuModuleLoadData takes, for GPUs of that major compute capability, 0: of any.  False also where it is not known what it is. */
+bool images_are_silent(const void *image, unsigned major);
 
 /* What lies in a file, of that many bytes. */
-bool images_bytes_are_silent(const unsigned char *bytes, size_t count);
+bool images_bytes_are_silent(const unsigned char *bytes, size_t count, unsigned major);
 
 #endif

@@ -24,6 +24,7 @@ struct work;
 struct kernel {
 	const struct work *work;
 	CUfunction function; /* as it is launched: a CUfunction, or a CUkernel */
+	CUevent event;	     /* of what stands for recording it, or waiting for it; else NULL */
 	CUcontext context;
 	bool is_handle_of_kernel;
 	enum try_reason refused; /* TRY_REASON_COUNT: it may be put off */

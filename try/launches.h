@@ -5,6 +5,7 @@
 #define ROOFLINE_TRY_LAUNCHES_H
 
 #include <cuda.h>
+#include <stdbool.h>
 
 CUresult try_launch(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
 		    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
@@ -33,6 +34,12 @@ CUresult try_set_16(CUdeviceptr address, unsigned short value, size_t count, CUs
 CUresult try_set_16_ptsz(CUdeviceptr address, unsigned short value, size_t count, CUstream stream);
 CUresult try_set_32(CUdeviceptr address, unsigned value, size_t count, CUstream stream);
 CUresult try_set_32_ptsz(CUdeviceptr address, unsigned value, size_t count, CUstream stream);
+/* A copy between page-locked memory of the host and the GPU; late as in deferred.h. */
+bool transfers_put_from_host(CUdeviceptr to, const void *from, size_t bytes, CUstream stream,
+			     bool is_of_thread, CUresult *late);
+bool transfers_put_to_host(void *to, CUdeviceptr from, size_t bytes, CUstream stream,
+			   bool is_of_thread, CUresult *late);
+
 CUresult try_copy(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream);
 CUresult try_copy_ptsz(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream);
 

@@ -3,11 +3,10 @@
  */
 #include "memory.h"
 
+#include "before.h"
 #include "checksums.h"
 #include "counts.h"
-#include "deferred.h"
 #include "driver.h"
-#include "lookup.h"
 #include "pool.h"
 #include "registering.h"
 #include "waits.h"
@@ -45,11 +44,6 @@ CUresult try_allocate(CUdeviceptr *address, size_t bytes)
 }
 
 /* What was put off may use the memory. */
-static void flush_before(const char *exported)
-{
-	deferred_before(lookup_row(exported), FLUSHES);
-}
-
 CUresult try_free(CUdeviceptr address)
 {
 	const struct driver *driver = driver_open();
@@ -57,7 +51,7 @@ CUresult try_free(CUdeviceptr address)
 
 	if (!driver->free)
 		return CUDA_ERROR_NOT_FOUND;
-	flush_before("cuMemFree_v2");
+	FLUSH_BEFORE("cuMemFree_v2");
 	waits_before(TELLS);
 	checksums_before_free(address);
 	if (pool_is_wanted() && address && pool_keep(address, &result))
@@ -65,12 +59,10 @@ CUresult try_free(CUdeviceptr address)
 	return driver->free(address);
 }
 
-static CUresult free_async(const char *exported, __typeof__(cuMemFreeAsync) *real,
-			   CUdeviceptr address, CUstream stream)
+static CUresult free_async(__typeof__(cuMemFreeAsync) *real, CUdeviceptr address, CUstream stream)
 {
 	if (!real)
 		return CUDA_ERROR_NOT_FOUND;
-	flush_before(exported);
 	waits_before(GIVES);
 	checksums_before_free_in_stream(address);
 	if (pool_is_wanted() && !pool_drop(address))
@@ -80,12 +72,14 @@ static CUresult free_async(const char *exported, __typeof__(cuMemFreeAsync) *rea
 
 CUresult try_free_async(CUdeviceptr address, CUstream stream)
 {
-	return free_async("cuMemFreeAsync", driver_open()->free_async, address, stream);
+	FLUSH_BEFORE("cuMemFreeAsync");
+	return free_async(driver_open()->free_async, address, stream);
 }
 
 CUresult try_free_async_ptsz(CUdeviceptr address, CUstream stream)
 {
-	return free_async("cuMemFreeAsync_ptsz", driver_open()->free_async_ptsz, address, stream);
+	FLUSH_BEFORE("cuMemFreeAsync_ptsz");
+	return free_async(driver_open()->free_async_ptsz, address, stream);
 }
 
 /* ---- asking ---- */

@@ -15,7 +15,28 @@
 #include "process.h"
 #include "waits.h"
 
-static bool file_is_silent(const char *path)
+/* Of all GPUs that the program can use; 0: they differ, or it is not known. */
+static unsigned major_of_gpus(void)
+{
+	const struct driver *driver = driver_open();
+	int count = 0, major = 0, other;
+
+	if (driver->device_count(&count) != CUDA_SUCCESS)
+		return 0;
+	for (int i = 0; i < count; i++) {
+		CUdevice device;
+
+		if (driver->device(&device, i) != CUDA_SUCCESS ||
+		    driver->device_attribute(&other, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+					     device) != CUDA_SUCCESS ||
+		    (major && other != major))
+			return 0;
+		major = other;
+	}
+	return (unsigned)major;
+}
+
+static bool file_is_silent(const char *path, unsigned major)
 {
 	int file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	struct stat status = {0};
@@ -27,7 +48,7 @@ static bool file_is_silent(const char *path)
 	if (fstat(file, &status) == 0 && status.st_size > 0)
 		bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
 	if (bytes != MAP_FAILED) {
-		is_silent = images_bytes_are_silent(bytes, (size_t)status.st_size);
+		is_silent = images_bytes_are_silent(bytes, (size_t)status.st_size, major);
 		munmap(bytes, (size_t)status.st_size);
 	}
 	close(file);
@@ -37,11 +58,16 @@ static bool file_is_silent(const char *path)
 /* Before the driver has it: nothing of it runs yet. */
 static void look_at(const void *image, const char *path)
 {
+	unsigned major;
+
 	pool_before(RETURNS);
 	if (!process_wants(TRY_FEWER_WAITS))
 		return;
 	waits_before(TELLS);
-	if (waits_may_be_left_out() && !(image ? images_are_silent(image) : file_is_silent(path)))
+	if (!waits_may_be_left_out())
+		return;
+	major = major_of_gpus();
+	if (!(image ? images_are_silent(image, major) : file_is_silent(path, major)))
 		waits_stop(TRY_PRINTS);
 }
 

@@ -12,6 +12,7 @@
 #include "deferred.h"
 #include "driver.h"
 #include "host_memory.h"
+#include "launches.h"
 #include "pool.h"
 #include "process.h"
 #include "ranges.h"
@@ -255,8 +256,13 @@ static void *host_at(const struct copy *copy, size_t from)
                                                                                               \
 	CUresult name(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)        \
 	{                                                                                     \
+		CUresult late = CUDA_SUCCESS;                                                 \
+                                                                                              \
 		if (!driver_open()->member)                                                   \
 			return CUDA_ERROR_NOT_FOUND;                                          \
+		if (transfers_put_from_host(to, from, bytes, stream,                          \
+					    (usual) == CU_STREAM_PER_THREAD, &late))          \
+			return late;                                                          \
 		FLUSH_BEFORE(exported);                                                       \
 		waits_before(GIVES);                                                          \
 		return copy_between(&(struct copy){.is_async = true,                          \
@@ -302,8 +308,13 @@ static void *host_at(const struct copy *copy, size_t from)
                                                                                               \
 	CUresult name(void *to, CUdeviceptr from, size_t bytes, CUstream stream)              \
 	{                                                                                     \
+		CUresult late = CUDA_SUCCESS;                                                 \
+                                                                                              \
 		if (!driver_open()->member)                                                   \
 			return CUDA_ERROR_NOT_FOUND;                                          \
+		if (transfers_put_to_host(to, from, bytes, stream,                            \
+					  (usual) == CU_STREAM_PER_THREAD, &late))            \
+			return late;                                                          \
 		FLUSH_BEFORE(exported);                                                       \
 		waits_before(GIVES);                                                          \
 		return copy_between(&(struct copy){.is_to_host = true,                        \

@@ -17,7 +17,7 @@
 #include "waits.h"
 
 static bool is_wanted[TRY_STRATEGY_COUNT];
-static bool is_any_wanted, is_stubborn, is_unwatched;
+static bool is_any_wanted, is_stubborn, is_unwatched, has_events_at_once;
 static bool is_started;
 static pid_t self; /* a child of vfork shares all of this, and is another process */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -34,6 +34,7 @@ __attribute__((constructor)) static void read_strategies(void)
 	const char *list = getenv("ROOFLINE_TRY"), *always = getenv("ROOFLINE_TRY_ALWAYS");
 	const char *watch = getenv("ROOFLINE_TRY_WATCH"), *calls = getenv("ROOFLINE_TRY_CALLS");
 	const char *unwatched = getenv("ROOFLINE_TRY_UNWATCHED");
+	const char *at_once = getenv("ROOFLINE_TRY_EVENTS_AT_ONCE");
 
 	for (; list && *list; list += strcspn(list, ","), list += *list == ',')
 		for (int i = 0; i < TRY_STRATEGY_COUNT; i++)
@@ -43,6 +44,7 @@ __attribute__((constructor)) static void read_strategies(void)
 	is_any_wanted |= (watch && *watch) || (calls && *calls);
 	is_stubborn = always && *always;
 	is_unwatched = unwatched && *unwatched;
+	has_events_at_once = at_once && *at_once;
 	if (!is_any_wanted)
 		return;
 	counts_open(getenv("ROOFLINE_TRY_OUTPUT"));
@@ -63,6 +65,11 @@ bool process_wants(enum try_strategy strategy)
 bool process_is_stubborn(void)
 {
 	return is_stubborn;
+}
+
+bool process_has_events_at_once(void)
+{
+	return has_events_at_once;
 }
 
 bool process_is_unwatched(void)

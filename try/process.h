@@ -18,6 +18,9 @@ bool process_is_stubborn(void);
 /* Whether the kernel is taken for one that does not tell when memory is unmapped. */
 bool process_is_unwatched(void);
 
+/* Whether events are not to be put off. */
+bool process_has_events_at_once(void);
+
 /* The program uses the driver: from now on its forks and its end are watched. */
 void process_start(void);
 

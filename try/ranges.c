@@ -6,7 +6,7 @@
 #include "driver.h"
 #include "pool.h"
 
-bool ranges_is_on_gpu(CUdeviceptr address, size_t bytes)
+static bool is_of_type(CUdeviceptr address, size_t bytes, unsigned wanted)
 {
 	CUcontext of_memory = NULL, current = NULL;
 	unsigned type = 0, is_managed = 1;
@@ -20,14 +20,24 @@ bool ranges_is_on_gpu(CUdeviceptr address, size_t bytes)
 	void *answers[] = {&of_memory, &type, &is_managed, &start, &size};
 	const struct driver *driver = driver_open();
 
-	pool_return_at(address);
 	if (driver->pointer_attributes(sizeof(asked) / sizeof(asked[0]), asked, answers, address) !=
 		    CUDA_SUCCESS ||
 	    driver->get_current(&current) != CUDA_SUCCESS)
 		return false;
-	return of_memory && of_memory == current && type == CU_MEMORYTYPE_DEVICE && !is_managed &&
-	       start && address >= start && bytes && address - start <= size &&
+	return of_memory && of_memory == current && type == wanted && !is_managed && start &&
+	       address >= start && bytes && address - start <= size &&
 	       bytes <= size - (address - start);
+}
+
+bool ranges_is_on_gpu(CUdeviceptr address, size_t bytes)
+{
+	pool_return_at(address);
+	return is_of_type(address, bytes, CU_MEMORYTYPE_DEVICE);
+}
+
+bool ranges_is_pinned(const void *address, size_t bytes)
+{
+	return is_of_type((CUdeviceptr)(uintptr_t)address, bytes, CU_MEMORYTYPE_HOST);
 }
 
 static bool is_known(CUdeviceptr address)

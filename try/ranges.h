@@ -12,4 +12,7 @@ bool ranges_is_on_gpu(CUdeviceptr address, size_t bytes);
 /* Whether the driver knows neither its first nor its last byte: it is neither pinned nor managed nor of the GPU. */
 bool ranges_is_pageable(const void *address, size_t bytes);
 
+/* Whether all of it is page-locked memory of the current context: what an asynchronous copy may read or write later. */
+bool ranges_is_pinned(const void *address, size_t bytes);
+
 #endif

@@ -25,6 +25,12 @@ void run_time_end(void)
 		counts_set(TRY_RUN_NS, clock_ns() - begin);
 }
 
+void run_time_wait_later(uint64_t took_ns)
+{
+	if (__atomic_load_n(&begin_ns, __ATOMIC_RELAXED))
+		counts_add(TRY_RUN_NS, took_ns);
+}
+
 void run_time_forked(void)
 {
 	begin_ns = 0;

@@ -17,77 +17,125 @@ static CUresult ended(CUresult result, enum watched_call call, int64_t begin_ns)
 	return result;
 }
 
-CUresult try_synchronize_stream(CUstream stream)
-{
-	int64_t begin_ns = calls_begin();
+#define SYNCHRONIZE_STREAM(name, exported, is_of_thread, member)               \
+	CUresult name(CUstream stream)                                         \
+	{                                                                      \
+		__typeof__(cuStreamSynchronize) *real = driver_open()->member; \
+		int64_t begin_ns = calls_begin();                              \
+		CUresult result = CUDA_SUCCESS;                                \
+                                                                               \
+		if (!waits_leave_out_stream(stream, is_of_thread)) {           \
+			FLUSH_BEFORE(exported);                                \
+			result = real ? real(stream) : CUDA_ERROR_NOT_FOUND;   \
+		}                                                              \
+		return ended(result, WATCHED_STREAM_WAIT, begin_ns);           \
+	}
 
-	FLUSH_BEFORE("cuStreamSynchronize");
-	return ended(waits_for_stream(stream, false, driver_open()->stream_synchronize),
-		     WATCHED_STREAM_WAIT, begin_ns);
-}
-
-CUresult try_synchronize_stream_ptsz(CUstream stream)
-{
-	int64_t begin_ns = calls_begin();
-
-	FLUSH_BEFORE("cuStreamSynchronize_ptsz");
-	return ended(waits_for_stream(stream, true, driver_open()->stream_synchronize_ptsz),
-		     WATCHED_STREAM_WAIT, begin_ns);
-}
+SYNCHRONIZE_STREAM(try_synchronize_stream, "cuStreamSynchronize", false, stream_synchronize)
+SYNCHRONIZE_STREAM(try_synchronize_stream_ptsz, "cuStreamSynchronize_ptsz", true,
+		   stream_synchronize_ptsz)
 
 CUresult try_synchronize_context(void)
 {
+	const struct driver *driver = driver_open();
 	int64_t begin_ns = calls_begin();
+	CUresult result = CUDA_SUCCESS;
 
-	FLUSH_BEFORE("cuCtxSynchronize");
-	return ended(waits_for_context(), WATCHED_CONTEXT_WAIT, begin_ns);
+	if (!waits_leave_out_context()) {
+		FLUSH_BEFORE("cuCtxSynchronize");
+		result = driver->synchronize ? driver->synchronize() : CUDA_ERROR_NOT_FOUND;
+		if (result == CUDA_SUCCESS)
+			waits_have_waited_for_context();
+	}
+	return ended(result, WATCHED_CONTEXT_WAIT, begin_ns);
 }
 
 CUresult try_synchronize_event(CUevent event)
 {
+	const struct driver *driver = driver_open();
 	int64_t begin_ns = calls_begin();
+	CUresult result = CUDA_SUCCESS;
 
 	FLUSH_BEFORE("cuEventSynchronize");
-	return ended(waits_for_event(event), WATCHED_EVENT_WAIT, begin_ns);
+	if (!waits_leave_out_event(event))
+		result = driver->event_synchronize ? driver->event_synchronize(event)
+						   : CUDA_ERROR_NOT_FOUND;
+	return ended(result, WATCHED_EVENT_WAIT, begin_ns);
 }
 
-#define RECORD(name, exported, is_of_thread, member, declared, ...)             \
+CUresult try_create_event(CUevent *event, unsigned flags)
+{
+	const struct driver *driver = driver_open();
+	CUresult result =
+		driver->event_create ? driver->event_create(event, flags) : CUDA_ERROR_NOT_FOUND;
+
+	if (result == CUDA_SUCCESS)
+		deferred_add_event(*event, flags);
+	return result;
+}
+
+/* What waits for it, or is recorded in it, goes on all the same. */
+CUresult try_destroy_event(CUevent event)
+{
+	const struct driver *driver = driver_open();
+
+	waits_before(TELLS);
+	if (!deferred_lose_event(event))
+		return CUDA_SUCCESS;
+	return driver->event_destroy ? driver->event_destroy(event) : CUDA_ERROR_NOT_FOUND;
+}
+
+/* One that is recorded in, or waited for by, the stream of the calling thread, or with flags, is passed on at once. */
+static bool put_event(CUevent event, CUstream stream, unsigned flags, bool is_of_thread,
+		      bool is_wait)
+{
+	return !flags && (stream || !is_of_thread) && deferred_put_event(event, stream, is_wait);
+}
+
+#define RECORD(name, exported, is_of_thread, member, flags, declared, ...)      \
 	CUresult name declared                                                  \
 	{                                                                       \
 		__typeof__(driver_open()->member) real = driver_open()->member; \
                                                                                 \
-		FLUSH_BEFORE(exported);                                         \
 		waits_note_record(event);                                       \
 		waits_note_work(stream, is_of_thread);                          \
+		if (put_event(event, stream, flags, is_of_thread, false))       \
+			return CUDA_SUCCESS;                                    \
+		FLUSH_BEFORE(exported);                                         \
 		return real ? real(__VA_ARGS__) : CUDA_ERROR_NOT_FOUND;         \
 	}
 
-RECORD(try_record_event, "cuEventRecord", false, event_record, (CUevent event, CUstream stream),
+RECORD(try_record_event, "cuEventRecord", false, event_record, 0, (CUevent event, CUstream stream),
        event, stream)
-RECORD(try_record_event_ptsz, "cuEventRecord_ptsz", true, event_record_ptsz,
+RECORD(try_record_event_ptsz, "cuEventRecord_ptsz", true, event_record_ptsz, 0,
        (CUevent event, CUstream stream), event, stream)
-RECORD(try_record_event_with, "cuEventRecordWithFlags", false, event_record_with,
+RECORD(try_record_event_with, "cuEventRecordWithFlags", false, event_record_with, flags,
        (CUevent event, CUstream stream, unsigned flags), event, stream, flags)
 RECORD(try_record_event_with_ptsz, "cuEventRecordWithFlags_ptsz", true, event_record_with_ptsz,
-       (CUevent event, CUstream stream, unsigned flags), event, stream, flags)
+       flags, (CUevent event, CUstream stream, unsigned flags), event, stream, flags)
 
 static CUresult wait_event(__typeof__(cuStreamWaitEvent) *real, CUstream stream, CUevent event,
-			   unsigned flags, bool is_of_thread)
+			   unsigned flags)
 {
-	waits_note_work(stream, is_of_thread);
 	return real ? real(stream, event, flags) : CUDA_ERROR_NOT_FOUND;
 }
 
 CUresult try_wait_event(CUstream stream, CUevent event, unsigned flags)
 {
+	waits_note_work(stream, false);
+	if (put_event(event, stream, flags, false, true))
+		return CUDA_SUCCESS;
 	FLUSH_BEFORE("cuStreamWaitEvent");
-	return wait_event(driver_open()->wait_event, stream, event, flags, false);
+	return wait_event(driver_open()->wait_event, stream, event, flags);
 }
 
 CUresult try_wait_event_ptsz(CUstream stream, CUevent event, unsigned flags)
 {
+	waits_note_work(stream, true);
+	if (put_event(event, stream, flags, true, true))
+		return CUDA_SUCCESS;
 	FLUSH_BEFORE("cuStreamWaitEvent_ptsz");
-	return wait_event(driver_open()->wait_event_ptsz, stream, event, flags, true);
+	return wait_event(driver_open()->wait_event_ptsz, stream, event, flags);
 }
 
 CUresult try_destroy_stream(CUstream stream)

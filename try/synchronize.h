@@ -10,6 +10,8 @@ CUresult try_synchronize_stream(CUstream stream);
 CUresult try_synchronize_stream_ptsz(CUstream stream);
 CUresult try_synchronize_context(void);
 CUresult try_synchronize_event(CUevent event);
+CUresult try_create_event(CUevent *event, unsigned flags);
+CUresult try_destroy_event(CUevent event);
 CUresult try_record_event(CUevent event, CUstream stream);
 CUresult try_record_event_ptsz(CUevent event, CUstream stream);
 CUresult try_record_event_with(CUevent event, CUstream stream, unsigned flags);

@@ -9,6 +9,7 @@
 #include "deferred.h"
 #include "driver.h"
 #include "launches.h"
+#include "process.h"
 #include "ranges.h"
 #include "waits.h"
 #include "work.h"
@@ -60,6 +61,37 @@ static bool put_copy(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream st
 
 	return put(work_copy(), &copy, stream, is_of_thread,
 		   deferred_is_on() ? why_not_copy(&copy) : TRY_REASON_COUNT, late);
+}
+
+/* The host may not touch it before it has waited, and then all that was put off was given to the driver.  Memory that this
+ * library registered is pageable for the program: there is some with --pinned alone. */
+static bool put_host(struct kernel *kernel, struct memory_copy copy, CUdeviceptr on_gpu,
+		     CUdeviceptr host, CUstream stream, bool is_of_thread, CUresult *late)
+{
+	if (!deferred_is_putting_off() || process_wants(TRY_PINNED) || (is_of_thread && !stream) ||
+	    !ranges_is_pinned((const void *)(uintptr_t)host, copy.bytes) ||
+	    !ranges_is_on_gpu(on_gpu, copy.bytes))
+		return false;
+	waits_before(GIVES);
+	return put(kernel, &copy, stream, is_of_thread, TRY_REASON_COUNT, late);
+}
+
+bool transfers_put_from_host(CUdeviceptr to, const void *from, size_t bytes, CUstream stream,
+			     bool is_of_thread, CUresult *late)
+{
+	CUdeviceptr host = (CUdeviceptr)(uintptr_t)from;
+
+	return put_host(work_copy_from_host(), (struct memory_copy){to, host, bytes}, to, host,
+			stream, is_of_thread, late);
+}
+
+bool transfers_put_to_host(void *to, CUdeviceptr from, size_t bytes, CUstream stream,
+			   bool is_of_thread, CUresult *late)
+{
+	CUdeviceptr host = (CUdeviceptr)(uintptr_t)to;
+
+	return put_host(work_copy_to_host(), (struct memory_copy){host, from, bytes}, from, host,
+			stream, is_of_thread, late);
 }
 
 #define SET(name, member, type, element_bytes, is_of_thread)                                    \

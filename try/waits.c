@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "clock.h"
 #include "counts.h"
 #include "deferred.h"
 #include "driver.h"
@@ -171,11 +172,13 @@ static void make(struct owed *owed)
 {
 	unsigned long ticket = owed->ticket;
 	CUevent event = owed->event;
+	uint64_t start_ns = clock_ns();
 	CUresult result;
 
 	pthread_mutex_unlock(&lock);
+	deferred_flush(); /* it may be recorded behind what was put off */
 	result = driver_open()->event_synchronize(event);
-	run_time_end();
+	run_time_wait_later(clock_ns() - start_ns);
 	pthread_mutex_lock(&lock);
 	note_error(result);
 	if (owed->ticket == ticket && owed->is_owed) {
@@ -387,20 +390,42 @@ static void leave_out(struct owed *owed)
 	works_at_last = works;
 }
 
+static bool make_event(CUevent *event)
+{
+	if (*event)
+		return true;
+	if (driver_open()->event_create(event, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS) {
+		deferred_add_event(*event, CU_EVENT_DISABLE_TIMING);
+		return true;
+	}
+	*event = NULL;
+	return false;
+}
+
+/* Behind what was put off it is put off as well. */
+static bool record(CUevent event, CUstream stream)
+{
+	if (deferred_put_event(event, stream, false))
+		return true;
+	deferred_flush();
+	return driver_open()->event_record(event, stream) == CUDA_SUCCESS;
+}
+
 /* An event of ours, right behind what the program would have waited for. */
 static bool owe_stream(struct stream *stream)
 {
-	const struct driver *driver = driver_open();
-
-	if (!stream->owed.event &&
-	    driver->event_create(&stream->owed.event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) {
-		stream->owed.event = NULL;
-		return false;
-	}
-	if (driver->event_record(stream->owed.event, stream->stream) != CUDA_SUCCESS)
+	if (!make_event(&stream->owed.event) || !record(stream->owed.event, stream->stream))
 		return false;
 	leave_out(&stream->owed);
 	return true;
+}
+
+/* Whether the stream has done all; what was put off is not done. */
+static CUresult ask(CUstream stream)
+{
+	CUresult state = driver_open()->stream_query(stream);
+
+	return state == CUDA_SUCCESS && deferred_has_work_of(stream) ? CUDA_ERROR_NOT_READY : state;
 }
 
 /* What the driver says of the work decides: it is done, it is not, or the wait tells an error. */
@@ -415,7 +440,7 @@ static enum try_reason leave_out_stream(CUstream stream, bool is_of_thread, bool
 	found = is_own(stream, is_of_thread) ? NULL : find(named(stream));
 	if (!found)
 		return TRY_ELSEWHERE;
-	state = driver_open()->stream_query(found->stream);
+	state = ask(found->stream);
 	*is_over = state == CUDA_SUCCESS;
 	if (*is_over)
 		return TRY_REASON_COUNT;
@@ -458,8 +483,7 @@ static enum try_reason leave_out_context(bool *is_over)
 		return TRY_ELSEWHERE;
 	*is_over = true;
 	for (unsigned i = 0; i < STREAMS_MOST; i++) {
-		CUresult state = streams[i].stream ? driver_open()->stream_query(streams[i].stream)
-						   : CUDA_SUCCESS;
+		CUresult state = streams[i].stream ? ask(streams[i].stream) : CUDA_SUCCESS;
 
 		if (state == CUDA_SUCCESS)
 			continue;
@@ -476,7 +500,7 @@ static void begin_choice(void)
 	pthread_mutex_lock(&lock);
 }
 
-/* Under the lock, which is given up.  Whether the wait is to be made. */
+/* Under the lock, which is given up.  Whether the wait is left out; else what was left out before is made first. */
 static bool end_choice(enum try_reason reason, bool is_over)
 {
 	counts_add(TRY_WAITS_SEEN, 1);
@@ -487,57 +511,53 @@ static bool end_choice(enum try_reason reason, bool is_over)
 		counts_add(is_over ? TRY_WAITS_OVER : TRY_WAITS_LEFT_OUT, 1);
 	}
 	pthread_mutex_unlock(&lock);
-	return reason != TRY_REASON_COUNT;
+	return reason == TRY_REASON_COUNT;
 }
 
-CUresult waits_for_stream(CUstream stream, bool is_of_thread, __typeof__(cuStreamSynchronize) *real)
+bool waits_leave_out_stream(CUstream stream, bool is_of_thread)
 {
 	bool is_over = false;
 	enum try_reason reason;
 
 	if (!is_wanted())
-		return real ? real(stream) : CUDA_ERROR_NOT_FOUND;
+		return false;
 	begin_choice();
 	reason = leave_out_stream(stream, is_of_thread, &is_over);
-	return end_choice(reason, is_over) ? real(stream) : CUDA_SUCCESS;
+	return end_choice(reason, is_over);
 }
 
-CUresult waits_for_event(CUevent event)
+bool waits_leave_out_event(CUevent event)
 {
-	const struct driver *driver = driver_open();
 	bool is_over = false;
 	enum try_reason reason;
 
 	if (!is_wanted())
-		return driver->event_synchronize ? driver->event_synchronize(event)
-						 : CUDA_ERROR_NOT_FOUND;
+		return false;
 	begin_choice();
 	reason = leave_out_event(event, &is_over);
-	return end_choice(reason, is_over) ? driver->event_synchronize(event) : CUDA_SUCCESS;
+	return end_choice(reason, is_over);
 }
 
-/* After it all that this thread gave to the GPU is done, wherever that was. */
-CUresult waits_for_context(void)
+bool waits_leave_out_context(void)
 {
-	const struct driver *driver = driver_open();
 	bool is_over = false;
 	enum try_reason reason;
-	CUresult result;
 
 	if (!is_wanted())
-		return driver->synchronize ? driver->synchronize() : CUDA_ERROR_NOT_FOUND;
+		return false;
 	begin_choice();
 	reason = leave_out_context(&is_over);
-	if (!end_choice(reason, is_over))
-		return CUDA_SUCCESS;
-	result = driver->synchronize();
-	if (result != CUDA_SUCCESS)
-		return result;
+	return end_choice(reason, is_over);
+}
+
+void waits_have_waited_for_context(void)
+{
+	if (!is_wanted())
+		return;
 	pthread_mutex_lock(&lock);
 	note_thread(&is_shown, &shown, false);
 	note_thread(&is_elsewhere, &elsewhere, false);
 	pthread_mutex_unlock(&lock);
-	return result;
 }
 
 /* ---- the process ---- */

@@ -39,11 +39,13 @@ bool waits_may_be_left_out(void);
 /* From now on no wait is left out. */
 void waits_stop(enum try_reason reason);
 
-/* What a wait returns to the program: made or left out. */
-CUresult waits_for_stream(CUstream stream, bool is_of_thread,
-			  __typeof__(cuStreamSynchronize) *real);
-CUresult waits_for_event(CUevent event);
-CUresult waits_for_context(void);
+/* Whether a wait is left out; else it is to be made, behind what was put off.  What was put off may stay so. */
+bool waits_leave_out_stream(CUstream stream, bool is_of_thread);
+bool waits_leave_out_event(CUevent event); /* what was put off must be given to the driver before */
+bool waits_leave_out_context(void);
+
+/* After it all that this thread gave to the GPU is done, wherever that was. */
+void waits_have_waited_for_context(void);
 
 /* At the end of the process: what was left out is made. */
 void waits_end(void);

@@ -57,14 +57,14 @@ static CUDA_KERNEL_NODE_PARAMS node_of(const struct item *item, CUcontext contex
 					 .kernelParams = item_parameters(item)};
 }
 
-static CUresult add(CUgraphNode *node, CUgraph graph, const CUgraphNode *after,
+static CUresult add(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count,
 		    const struct item *item, CUcontext context)
 {
 	CUDA_KERNEL_NODE_PARAMS parameters = node_of(item, context);
 
 	if (!parameters.kernelParams)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	return driver_open()->add_kernel(node, graph, after, after ? 1 : 0, &parameters);
+	return driver_open()->add_kernel(node, graph, after, count, &parameters);
 }
 
 static CUresult set(CUgraphExec exec, CUgraphNode node, const struct item *item, CUcontext context)

@@ -1,4 +1,5 @@
 /* work_memory.c - memsets and copies within memory of the GPU, by themselves and as nodes. */
+#include <stdint.h>
 #include <string.h>
 
 #include "driver.h"
@@ -39,12 +40,12 @@ static CUDA_MEMSET_NODE_PARAMS set_node(const struct item *item)
 					 .height = 1};
 }
 
-static CUresult add_set(CUgraphNode *node, CUgraph graph, const CUgraphNode *after,
+static CUresult add_set(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count,
 			const struct item *item, CUcontext context)
 {
 	CUDA_MEMSET_NODE_PARAMS parameters = set_node(item);
 
-	return driver_open()->add_memset(node, graph, after, after ? 1 : 0, &parameters, context);
+	return driver_open()->add_memset(node, graph, after, count, &parameters, context);
 }
 
 static CUresult change_set(CUgraphExec exec, CUgraphNode node, const struct item *item,
@@ -72,25 +73,52 @@ static CUresult run_copy(const struct item *item)
 	return driver_open()->copy(copy.to, copy.from, copy.bytes, item->stream);
 }
 
-static CUDA_MEMCPY3D copy_node(const struct item *item)
+static CUresult run_copy_from_host(const struct item *item)
 {
 	struct memory_copy copy = copy_of(item);
 
-	return (CUDA_MEMCPY3D){.srcMemoryType = CU_MEMORYTYPE_DEVICE,
-			       .srcDevice = copy.from,
-			       .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-			       .dstDevice = copy.to,
-			       .WidthInBytes = copy.bytes,
-			       .Height = 1,
-			       .Depth = 1};
+	return driver_open()->copy_from_host_async(copy.to, (const void *)(uintptr_t)copy.from,
+						   copy.bytes, item->stream);
 }
 
-static CUresult add_copy(CUgraphNode *node, CUgraph graph, const CUgraphNode *after,
+static CUresult run_copy_to_host(const struct item *item)
+{
+	struct memory_copy copy = copy_of(item);
+
+	return driver_open()->copy_to_host_async((void *)(uintptr_t)copy.to, copy.from, copy.bytes,
+						 item->stream);
+}
+
+static CUDA_MEMCPY3D copy_node(const struct item *item)
+{
+	struct memory_copy copy = copy_of(item);
+	CUDA_MEMCPY3D node = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+			      .srcDevice = copy.from,
+			      .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+			      .dstDevice = copy.to,
+			      .WidthInBytes = copy.bytes,
+			      .Height = 1,
+			      .Depth = 1};
+
+	if (item->kernel == work_copy_from_host()) {
+		node.srcMemoryType = CU_MEMORYTYPE_HOST;
+		node.srcHost = (const void *)(uintptr_t)copy.from;
+		node.srcDevice = 0;
+	}
+	if (item->kernel == work_copy_to_host()) {
+		node.dstMemoryType = CU_MEMORYTYPE_HOST;
+		node.dstHost = (void *)(uintptr_t)copy.to;
+		node.dstDevice = 0;
+	}
+	return node;
+}
+
+static CUresult add_copy(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count,
 			 const struct item *item, CUcontext context)
 {
 	CUDA_MEMCPY3D parameters = copy_node(item);
 
-	return driver_open()->add_memcpy(node, graph, after, after ? 1 : 0, &parameters, context);
+	return driver_open()->add_memcpy(node, graph, after, count, &parameters, context);
 }
 
 static CUresult change_copy(CUgraphExec exec, CUgraphNode node, const struct item *item,
@@ -105,6 +133,8 @@ static CUresult change_copy(CUgraphExec exec, CUgraphNode node, const struct ite
 
 static const struct work set_work = {run_set, add_set, change_set};
 static const struct work copy_work = {run_copy, add_copy, change_copy};
+static const struct work copy_from_host_work = {run_copy_from_host, add_copy, change_copy};
+static const struct work copy_to_host_work = {run_copy_to_host, add_copy, change_copy};
 static struct parameter set_parameter = {0, sizeof(struct memory_set)};
 static struct parameter copy_parameter = {0, sizeof(struct memory_copy)};
 
@@ -121,12 +151,29 @@ struct kernel *work_set(unsigned element_bytes)
 	return &sets[element_bytes / 2];
 }
 
+#define OF_COPY(how)                                                                \
+	{                                                                           \
+		.work = (how), .parameters = &copy_parameter, .parameter_count = 1, \
+		.parameter_bytes = sizeof(struct memory_copy)                       \
+	}
+
 struct kernel *work_copy(void)
 {
-	static struct kernel copy = {.work = &copy_work,
-				     .parameters = &copy_parameter,
-				     .parameter_count = 1,
-				     .parameter_bytes = sizeof(struct memory_copy)};
+	static struct kernel copy = OF_COPY(&copy_work);
+
+	return &copy;
+}
+
+struct kernel *work_copy_from_host(void)
+{
+	static struct kernel copy = OF_COPY(&copy_from_host_work);
+
+	return &copy;
+}
+
+struct kernel *work_copy_to_host(void)
+{
+	static struct kernel copy = OF_COPY(&copy_to_host_work);
 
 	return &copy;
 }

@@ -38,8 +38,9 @@ enum {
 static struct state {
 	uint64_t last_ns; /* 0: the program waited since the last launch */
 	uint64_t interval_ns;
-	uint64_t launch_ns;	 /* what the driver takes for one */
-	uint64_t last_launch_ns; /* what it took for the last one; 0: that was put off */
+	uint64_t launch_ns; /* what the driver takes for one */
+	uint64_t
+		last_launch_ns; /* what it took for the last one, or what one takes where it was not measured; 0: put off */
 	uint64_t start_ns, launches;
 	unsigned stub; /* with which the stretch began */
 	bool is_bare, is_slow;
@@ -100,22 +101,32 @@ static void give_up_bare(uint64_t now)
 	state.start_ns = 0;
 }
 
-enum worth worth_of_launch(void)
+static enum worth choose(void)
 {
-	uint64_t now = clock_ns();
-
-	if (process_is_stubborn())
-		return WORTH_IT;
-	measure_interval(now);
-	give_up_bare(now);
-	state.last_ns = now;
-	state.launches++;
 	if (state.is_bare)
 		return WORTH_COMPARING;
 	state.is_slow = state.interval_ns > SLOW_LAUNCHES * state.launch_ns;
 	if (are_single())
 		return WORTH_SLOW_PROGRAM;
 	return state.is_slow ? WORTH_SLOW_PROGRAM : WORTH_IT;
+}
+
+enum worth worth_of_launch(void)
+{
+	uint64_t now;
+	enum worth worth;
+
+	if (process_is_stubborn())
+		return WORTH_IT;
+	now = clock_ns();
+	measure_interval(now);
+	give_up_bare(now);
+	state.last_ns = now;
+	state.launches++;
+	worth = choose();
+	if (worth != WORTH_IT)
+		state.last_launch_ns = state.launch_ns;
+	return worth;
 }
 
 bool worth_is_comparing(void)

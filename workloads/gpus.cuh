@@ -6,7 +6,8 @@
  * has the one GPU of this process, and its rank among those of the whole job.
  *
  * What several GPUs do together hangs when one of them does something else.  So each gpus_run has a time limit: past
- * it the program says what every GPU of this process is doing (gpus_tell), and ends with 1.
+ * it the program says what every GPU of this process is doing (gpus_tell), and ends with 1: at once (gpus_end), as nothing
+ * that threads still wait for may be released.
  */
 #ifndef ROOFLINE_GPUS_CUH
 #define ROOFLINE_GPUS_CUH
@@ -99,7 +100,8 @@ struct gpu_team {
 	const char *name;
 	int count;				/* GPUs of the whole job */
 	std::vector<std::unique_ptr<gpu>> gpus; /* those of this process */
-	/* What helps GPUs that hang, such as ncclCommAbort; from another thread.  May be empty. */
+	/* What helps GPUs that hang, for who wants the program to go on until its threads have ended; from another
+	 * thread.  May be empty. */
 	std::function<void()> abort;
 	/* What a GPU that hangs is doing, where that is more than gpus_tell said.  May be empty. */
 	std::function<std::string(const gpu &)> describe;
@@ -225,6 +227,14 @@ static inline void gpus_complain(const gpu_team &team)
 			team.count, one->device, gpus_doing(team, *one).c_str());
 }
 
+/* Ends the program while other threads may be in the middle of anything: without destructors, which would take away what
+ * they use. */
+[[noreturn]] static inline void gpus_end(int code)
+{
+	fflush(nullptr);
+	_exit(code);
+}
+
 /* Whoever still hangs after that never ends: neither does this process, unless it is made to. */
 static inline void gpus_give_up(gpu_team &team, std::unique_lock<std::mutex> &lock)
 {
@@ -232,13 +242,11 @@ static inline void gpus_give_up(gpu_team &team, std::unique_lock<std::mutex> &lo
 	team.is_stopped = true;
 	lock.unlock();
 	gpus_complain(team);
-	fflush(nullptr);
 	if (team.abort)
 		team.abort();
 	lock.lock();
-	if (team.changed.wait_for(lock, std::chrono::seconds(5), [&] { return team.running == 0; }))
-		return;
-	_exit(1);
+	team.changed.wait_for(lock, std::chrono::seconds(5), [&] { return team.running == 0; });
+	gpus_end(1);
 }
 
 static inline void gpus_watch(gpu_team &team)
@@ -342,7 +350,7 @@ template <class function> void gpus_run(gpu_team &team, function body)
 	team.changed.notify_all();
 	team.changed.wait(lock, [&] { return team.running == 0; });
 	if (team.is_given_up)
-		exit(1);
+		gpus_end(1);
 	host_call_count += team.gpus.front()->host_calls;
 	if (!team.failure)
 		return;

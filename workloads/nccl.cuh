@@ -5,7 +5,8 @@
  * documentation declares, so that no header of it is needed to build.
  *
  * A communicator has every GPU of a team.  What was given to it in the wrong order waits forever, and NCCL says nothing:
- * so each GPU remembers its collectives, and a run that is given up tells which one it waits in.
+ * so each GPU remembers its collectives, and a run that is given up tells which one it waits in.  Then its communicator
+ * stays as it is: NCCL frees it when it is aborted, and no thread may be inside a call or have a graph of it by then.
  */
 #ifndef ROOFLINE_NCCL_CUH
 #define ROOFLINE_NCCL_CUH
@@ -80,7 +81,6 @@ static inline const char *nccl_why_no_team()
 	return reason ? reason : nccl_why_missing();
 }
 
-/* A GPU whose run was given up has no communicator any more. */
 static inline void nccl_check(const gpu &one, int result, const char *call, const char *file,
 			      int line)
 {
@@ -91,7 +91,7 @@ static inline void nccl_check(const gpu &one, int result, const char *call, cons
 		return;
 	fprintf(stderr, "%s:%d: %s failed: %s; NCCL_DEBUG=WARN tells more\n", file, line, call,
 		nccl.GetErrorString(result));
-	exit(1);
+	gpus_end(1);
 }
 
 #define NCCL_CHECK(one, ...) nccl_check(one, (__VA_ARGS__), #__VA_ARGS__, __FILE__, __LINE__)
@@ -157,11 +157,15 @@ static inline void nccl_open(gpu_team &team, nccl_group &group, int count = 0)
 			nccl_join(one, group, count, id);
 	});
 	team.describe = [&group](const gpu &one) { return nccl_describe(*group.ends[one.index]); };
-	team.abort = [&group] {
-		for (std::unique_ptr<nccl_end> &end : group.ends)
-			if (end->comm)
-				nccl.CommAbort(end->comm);
-	};
+}
+
+/* Ends what the GPUs hang in, where they only wait for it: no thread is inside a call of NCCL or comes to one again, and
+ * there is no graph of the communicator. */
+static inline void nccl_abort(nccl_group &group)
+{
+	for (std::unique_ptr<nccl_end> &end : group.ends)
+		if (end->comm)
+			nccl.CommAbort(end->comm);
 }
 
 static inline void nccl_close(gpu_team &team, nccl_group &group)

@@ -93,7 +93,7 @@ static bool is_packed(const char *path)
 }
 
 /* Modification time of a packed recording, of a folder's process.csv, or of the newest one a level below; 0 when
- * none. */
+ * none; -ENOMEM. */
 static time_t recording_time(const char *folder, int levels)
 {
 	char path[PATH_MAX];
@@ -110,15 +110,15 @@ static time_t recording_time(const char *folder, int levels)
 	    stat(path, &status) == 0)
 		return status.st_mtime;
 	if (levels == 0 || !(dir = opendir(folder)))
-		return 0;
-	while ((entry = readdir(dir))) {
+		return levels && errno == ENOMEM ? -ENOMEM : 0;
+	while (newest >= 0 && (entry = readdir(dir))) {
 		time_t time;
 
 		if (entry->d_name[0] == '.' || (size_t)snprintf(path, sizeof(path), "%s/%s", folder,
 								entry->d_name) >= sizeof(path))
 			continue;
 		time = recording_time(path, levels - 1);
-		if (time > newest)
+		if (time > newest || time == -ENOMEM)
 			newest = time;
 	}
 	closedir(dir);
@@ -132,8 +132,8 @@ int path_newest_recording(char *buffer, size_t size, const char *folder)
 	DIR *dir = opendir(folder);
 
 	if (!dir)
-		return -ENOENT;
-	while ((entry = readdir(dir))) {
+		return errno == ENOMEM ? -ENOMEM : -ENOENT;
+	while (newest >= 0 && (entry = readdir(dir))) {
 		char path[PATH_MAX];
 		time_t time;
 
@@ -141,13 +141,15 @@ int path_newest_recording(char *buffer, size_t size, const char *folder)
 								entry->d_name) >= sizeof(path))
 			continue;
 		time = recording_time(path, 1);
-		if (time > newest && strlen(path) < size) {
+		if (time == -ENOMEM) {
+			newest = time;
+		} else if (time > newest && strlen(path) < size) {
 			newest = time;
 			memcpy(buffer, path, strlen(path) + 1);
 		}
 	}
 	closedir(dir);
-	return newest ? 0 : -ENOENT;
+	return newest > 0 ? 0 : newest ? -ENOMEM : -ENOENT;
 }
 
 const char *path_named(const char *recording)

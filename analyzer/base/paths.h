@@ -34,7 +34,7 @@ bool path_has_suffix(const char *path, const char *suffix);
 const char *path_named(const char *recording);
 
 /* Finds the newest recording directly under folder: a packed one, a folder that holds a process folder with a
- * process.csv, or such a folder itself.  Returns 0 and writes its path, or -ENOENT. */
+ * process.csv, or such a folder itself.  Returns 0 and writes its path, -ENOENT or -ENOMEM. */
 int path_newest_recording(char *buffer, size_t size, const char *folder);
 
 #endif

@@ -124,10 +124,8 @@ static int64_t covered_before(const struct spans *spans, int64_t moment_ns)
 	       last->start_ns;
 }
 
-int64_t spans_covered(const struct spans *spans, int64_t start_ns, int64_t end_ns)
+int64_t spans_covered_of_some(const struct spans *spans, int64_t start_ns, int64_t end_ns)
 {
-	if (spans->count == 0 || end_ns <= start_ns)
-		return 0;
 	return covered_before(spans, end_ns) - covered_before(spans, start_ns);
 }
 

@@ -29,8 +29,15 @@ void spans_seal(struct spans *spans);
 /* Takes the moments of other out of spans; both sealed.  Returns 0 or -ENOMEM. */
 int spans_subtract(struct spans *spans, const struct spans *other);
 
-/* How much of [start_ns, end_ns) the sealed set covers.  log n. */
-int64_t spans_covered(const struct spans *spans, int64_t start_ns, int64_t end_ns);
+/* Known to spans_covered only: neither of the two is empty. */
+int64_t spans_covered_of_some(const struct spans *spans, int64_t start_ns, int64_t end_ns);
+
+/* How much of [start_ns, end_ns) the sealed set covers.  log n; most sets that are asked are empty. */
+static inline int64_t spans_covered(const struct spans *spans, int64_t start_ns, int64_t end_ns)
+{
+	return spans->count && end_ns > start_ns ? spans_covered_of_some(spans, start_ns, end_ns)
+						 : 0;
+}
 
 /* The same for spans that come by start_ns: *next is where to look on, 0 at first. */
 int64_t spans_covered_next(const struct spans *spans, size_t *next, int64_t start_ns,

@@ -35,11 +35,3 @@ int64_t child_kernels_add(struct child_kernels *children, const struct costs *co
 	children->child_count++;
 	return start_ns;
 }
-
-int64_t child_kernels_over_ns(const struct child_kernels *children, const struct costs *costs,
-			      uint32_t stream)
-{
-	return children->child_count && children->stream == stream
-		       ? children->end_ns + costs->child_return_ns
-		       : INT64_MIN;
-}

@@ -28,7 +28,12 @@ int64_t child_kernels_add(struct child_kernels *children, const struct costs *co
 			  bool are_beside, int64_t length_ns, unsigned int fill);
 
 /* When the next operation of a stream can start; INT64_MIN where no child kernels are in it. */
-int64_t child_kernels_over_ns(const struct child_kernels *children, const struct costs *costs,
-			      uint32_t stream);
+static inline int64_t child_kernels_over_ns(const struct child_kernels *children,
+					    const struct costs *costs, uint32_t stream)
+{
+	return children->child_count && children->stream == stream
+		       ? children->end_ns + costs->child_return_ns
+		       : INT64_MIN;
+}
 
 #endif

@@ -250,6 +250,23 @@ static int64_t kernel_gap_ns(const struct recorded_latencies *recorded)
 	return gap_ns - TRACE_KERNEL_NS;
 }
 
+/* The host of the ceilings may be another one, or was faster that hour: what calls take goes with the time of a launch. */
+static void slow_host(struct costs *costs, const struct ceilings *ceilings,
+		      const struct recorded_latencies *recorded)
+{
+	double times =
+		recorded->untraced_call_ns
+			? (double)recorded->untraced_call_ns /
+				  (double)value_at(ceilings, CEILING_launch_call, COSTS_MIDDLE)
+			: 1;
+	int64_t *calls[] = {&costs->launch_call_ns, &costs->graph_launch_ns,
+			    &costs->updated_node_ns, &costs->node_update_ns};
+
+	costs->host_times = times;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		*calls[i] = lround(times * (double)*calls[i]);
+}
+
 bool costs_of(struct costs *costs, const struct ceilings *ceilings,
 	      const struct recorded_latencies *recorded, enum costs_end end)
 {
@@ -308,6 +325,9 @@ bool costs_of(struct costs *costs, const struct ceilings *ceilings,
 	set_conditional(costs, ceilings);
 	set_copies(costs, ceilings, end);
 	set_children(costs, &gaps, end);
+	costs->empty_kernel_ns = not_negative(value_at(ceilings, CEILING_graph_node, end) -
+					      costs->graph_node_gap_ns);
+	slow_host(costs, ceilings, recorded);
 	return true;
 }
 
@@ -317,30 +337,19 @@ int64_t costs_graph_ns(const struct costs *costs, enum ceiling_id row, uint64_t 
 					     : 0;
 }
 
+int64_t costs_branches_ns(const struct costs *costs, uint64_t node_count)
+{
+	int64_t launch_ns = costs_graph_ns(costs, CEILING_graph_branches, node_count);
+
+	return launch_ns ? not_negative(lround(costs->host_times * (double)launch_ns) -
+					costs->graph_launch_ns)
+			 : 0;
+}
+
 #define COST_ROW(constant, member, is_by_node) \
 	[COST_##constant] = {offsetof(struct costs, member), is_by_node},
 
-static const struct {
-	size_t offset; /* in struct costs */
-	bool is_by_node;
-} cost_rows[COST_COUNT] = {COSTS(COST_ROW)};
-
-bool costs_is_by_node(enum cost cost)
-{
-	return cost == COST_GRAPH_UPDATE || cost_rows[cost].is_by_node;
-}
-
-int64_t costs_ns(const struct costs *costs, enum cost cost, uint64_t node_count)
-{
-	int64_t ns;
-
-	if (cost == COST_RECORDED || cost == COST_NONE)
-		return 0;
-	if (cost == COST_GRAPH_UPDATE)
-		return costs_graph_ns(costs, CEILING_graph_update, node_count);
-	memcpy(&ns, (const char *)costs + cost_rows[cost].offset, sizeof(ns));
-	return cost_rows[cost].is_by_node ? (int64_t)node_count * ns : ns;
-}
+const struct cost_row cost_rows[COST_COUNT] = {COSTS(COST_ROW)};
 
 bool costs_has_rebuilt(const struct ceilings *ceilings)
 {

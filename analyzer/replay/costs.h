@@ -5,6 +5,7 @@
 #define ROOFLINE_COSTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "analysis/counters/ceilings.h"
@@ -18,6 +19,7 @@ struct costs {
 	int64_t graph_to_start_ns; /* that call entered to the first node started */
 	int64_t graph_gap_ns;	   /* an operation ended to a queued graph's first node started */
 	int64_t graph_node_gap_ns; /* a node ended to the next one started */
+	int64_t empty_kernel_ns;   /* from the start to the end of a kernel without work */
 	int64_t graph_copy_gap_ns; /* likewise before and after a copy to the host */
 	int64_t graph_copy_in_gap_ns;	/* and from it */
 	int64_t graph_copy_to_start_ns; /* graph launch call entered to such a first node started */
@@ -45,6 +47,7 @@ struct costs {
 	int64_t trace_kernel_ns;      /* likewise to a kernel of a stream */
 	int64_t trace_graph_ns;	      /* and to a graph */
 	int64_t trace_whole_graph_ns; /* that is recorded as a whole */
+	double host_times; /* as long as on the host of the ceilings calls take on that of the recording */
 	const struct ceilings *ceilings; /* borrowed, for costs_graph_ns; NULL: without */
 };
 
@@ -82,6 +85,7 @@ struct recorded_latencies {
 	int64_t kernel_gap_ns;	    /* between queued kernels, with what recording added */
 	int64_t launch_call_ns;	    /* in one kernel launch; 0: there is none */
 	int64_t graph_call_ns;	    /* in one launch of a graph; likewise */
+	int64_t untraced_call_ns;   /* in one kernel launch without recording; 0: not known */
 	bool is_added_measured;	    /* else added_to_launch_ns is not known */
 	int64_t added_to_launch_ns; /* by recording to a kernel launch */
 	int64_t graph_start_ns; /* that call entered to the first node started, on an idle stream; likewise */
@@ -102,11 +106,34 @@ bool costs_has_children(const struct ceilings *ceilings);
  * number of nodes is not known (0). */
 int64_t costs_graph_ns(const struct costs *costs, enum ceiling_id row, uint64_t node_count);
 
-/* A cost, which is not COST_RECORDED, of a call whose graph has so many nodes; ns. */
-int64_t costs_ns(const struct costs *costs, enum cost cost, uint64_t node_count);
+/* What a launch of a graph takes longer where so many of its nodes are side by side; ns.  0: the ceilings lack the row. */
+int64_t costs_branches_ns(const struct costs *costs, uint64_t node_count);
+
+/* Known to the two functions below only: where COSTS has a cost in struct costs. */
+struct cost_row {
+	size_t offset;
+	bool is_by_node;
+};
+extern const struct cost_row cost_rows[COST_COUNT];
 
 /* Whether it needs node_count. */
-bool costs_is_by_node(enum cost cost);
+static inline bool costs_is_by_node(enum cost cost)
+{
+	return cost == COST_GRAPH_UPDATE || cost_rows[cost].is_by_node;
+}
+
+/* A cost of a call whose graph has so many nodes; ns.  0 of what is as recorded. */
+static inline int64_t costs_ns(const struct costs *costs, enum cost cost, uint64_t node_count)
+{
+	int64_t ns;
+
+	if (cost == COST_RECORDED || cost == COST_NONE)
+		return 0;
+	if (cost == COST_GRAPH_UPDATE)
+		return costs_graph_ns(costs, CEILING_graph_update, node_count);
+	ns = *(const int64_t *)(const void *)((const char *)costs + cost_rows[cost].offset);
+	return cost_rows[cost].is_by_node ? (int64_t)node_count * ns : ns;
+}
 
 /* Whether the ceilings have what a conditional node costs, or a graph that the device launches. */
 bool costs_has_conditional(const struct ceilings *ceilings);

@@ -102,6 +102,63 @@ struct loop_step loop_step_of(const struct model *model, const struct loop *loop
 	return loop_step;
 }
 
+/* ---- sizes ---- */
+
+/* Sizes that are those of so many iterations before nearly always, as of an iteration's tokens in a loop. */
+#define LEAST_ALIKE 0.9
+
+static bool is_same_size(const struct profile *profile, uint32_t left, uint32_t right)
+{
+	const struct profile_op *a = &profile->ops[left], *b = &profile->ops[right];
+
+	if (a->kind != b->kind)
+		return false;
+	if (a->kind == OP_COPY)
+		return profile->copies[a->detail].bytes == profile->copies[b->detail].bytes;
+	if (a->kind == OP_MEMSET)
+		return profile->memsets[a->detail].bytes == profile->memsets[b->detail].bytes;
+	return a->kind != OP_KERNEL || a->detail == b->detail;
+}
+
+/* Of two iterations. */
+static bool are_sizes_same(const struct model *model, const struct loop *loop, size_t a, size_t b)
+{
+	const struct submissions *submissions = &model->submissions;
+	uint32_t left = submissions_first(submissions, loop->iterations[a]),
+		 right = submissions_first(submissions, loop->iterations[b]);
+	uint32_t count = submissions_first(submissions, loop->iterations[a + 1]) - left;
+
+	if (submissions_first(submissions, loop->iterations[b + 1]) - right != count)
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		if (!is_same_size(model->profile, submissions_op(submissions, left + i),
+				  submissions_op(submissions, right + i)))
+			return false;
+	return true;
+}
+
+static bool do_sizes_repeat(const struct model *model, const struct loop *loop, size_t length)
+{
+	size_t end = loop->iteration_count < SAMPLES ? loop->iteration_count : SAMPLES;
+	size_t same_count = 0;
+
+	if (end < 2 * length)
+		return false;
+	for (size_t i = length; i < end; i++)
+		same_count += are_sizes_same(model, loop, i - length, i);
+	return (double)same_count >= LEAST_ALIKE * (double)(end - length);
+}
+
+size_t loop_sizes_repeat(const struct model *model, const struct loop *loop)
+{
+	if (do_sizes_repeat(model, loop, 1))
+		return 0;
+	for (size_t length = 2; length <= LOOP_STEP_MOST; length++)
+		if (do_sizes_repeat(model, loop, length))
+			return length;
+	return 0;
+}
+
 size_t loop_step_next(const struct loop_step *loop_step, const struct loop *loop, size_t iteration)
 {
 	size_t length = loop_step->iteration_count;

@@ -20,6 +20,10 @@ struct loop_step {
 /* Of a loop that waits now and then each iteration is a step.  Looks at a few hundred iterations. */
 struct loop_step loop_step_of(const struct model *model, const struct loop *loop);
 
+/* Of a loop whose iterations differ in sizes or grids: after so many, LOOP_STEP_MOST at most, they are those that they were.
+ * 0: they are not, or it is after one. */
+size_t loop_sizes_repeat(const struct model *model, const struct loop *loop);
+
 /* The iteration with which the step after that of this one begins; the sequence's iteration_count where it is the last. */
 size_t loop_step_next(const struct loop_step *loop_step, const struct loop *loop, size_t iteration);
 

@@ -116,8 +116,8 @@ static int build(struct model *model)
 		rc = find_profiler(model);
 	if (rc < 0)
 		return rc;
-	if (!model->profiler) /* else counting is in what was recorded, which is taken out by itself */
-		rc = untraced_launches_find(&model->untraced, model->profile, &model->submissions);
+	if (!has_counted(model->profile)) /* else launches wait for counters to be read */
+		rc = untraced_launches_find(&model->untraced, model);
 	if (rc < 0)
 		return rc;
 	overhead_classify(model);

@@ -56,7 +56,7 @@ struct op_traits {
 	uint8_t is_called_back : 1; /* a function of the host ran in its stream before it */
 	uint8_t is_idle : 1;	    /* all that it waits for had ended before its call began */
 	uint8_t is_unrecorded : 1;  /* what it waited for is not recorded (latencies.h) */
-	uint8_t gap : 2;	    /* enum latency_gap: behind its predecessor, if it has one */
+	uint8_t gap : 3;	    /* enum latency_gap: behind its predecessor, if it has one */
 	uint8_t delayed : 2;	    /* enum op_delayed */
 };
 

@@ -177,7 +177,8 @@ bool predictor_fits(struct predictor *predictor, const struct profile *profile)
 static struct recorded_latencies usual_steps(const struct model *model)
 {
 	int64_t added_ns = untraced_added_ns(&model->untraced, CALL_LAUNCH, 1);
-	struct recorded_latencies steps = {.is_added_measured = added_ns >= 0,
+	struct recorded_latencies steps = {.untraced_call_ns = model->untraced.launch_call_ns,
+					   .is_added_measured = added_ns >= 0,
 					   .added_to_launch_ns = added_ns};
 	size_t most_count = 0;
 
@@ -555,37 +556,66 @@ static void set_times(struct prediction *out, enum costs_end end, const struct t
 	}
 }
 
-/* What stays lies all over the run, what changes in the part that does. */
-static int64_t unrecorded_ns(int64_t before_ns, int64_t wall_ns, double kept_ns, double changed_ns)
+/* Whether counters were read within that launch, which is no operation. */
+static bool is_unrecorded(const struct model *model, size_t call)
 {
-	double part = wall_ns ? fmin((double)before_ns / (double)wall_ns, 1) : 0;
+	const struct profile_call *what = &model->profile->calls[call];
 
-	return (int64_t)(part * kept_ns + changed_ns);
+	return model_call_class(model, call) == CALL_LAUNCH &&
+	       !submissions_count(&model->submissions, call) &&
+	       model_profiler_ns(model, what->thread, what->start_ns, what->end_ns) > 0;
 }
 
-/* Launches that are no operations take their time before and after the change. */
-static int count_unrecorded(struct prediction *out, struct timing *before_and_ends, size_t count,
-			    const struct predictor *predictor, size_t device)
+static size_t unrecorded_count(const struct model *model, size_t first, size_t end)
 {
-	const struct profile *profile = predictor->model->profile;
+	size_t count = 0;
+
+	for (size_t i = first; i < end; i++)
+		count += is_unrecorded(model, i);
+	return count;
+}
+
+/* The share of such launches that lies in the places; where no call tells, that of their time. */
+static double unrecorded_share(const struct model *model, const struct place *places, size_t count,
+			       int64_t places_ns, int64_t wall_ns)
+{
+	size_t all_count = unrecorded_count(model, 0, model->profile->call_count), places_count = 0;
+
+	if (!all_count)
+		return wall_ns ? fmin((double)places_ns / (double)wall_ns, 1) : 0;
+	for (size_t i = 0; i < count; i++)
+		places_count += unrecorded_count(model, places[i].first, places[i].end);
+	return fmin((double)places_count / (double)all_count, 1);
+}
+
+/* Launches that are no operations take their time before and after the change.  Those that change are all in what does. */
+static int count_unrecorded(struct prediction *out, struct timing *before_and_ends, size_t count,
+			    const struct predictor *predictor, size_t device,
+			    const struct part *part)
+{
+	const struct model *model = predictor->model;
+	const struct profile *profile = model->profile;
 	const struct times before = before_and_ends[0].times;
-	double part = (double)profile->devices[device].op_count / (double)profile->op_count;
+	double of_device = (double)profile->devices[device].op_count / (double)profile->op_count;
+	double in_places = unrecorded_share(model, part->places, part->place_count, before.place_ns,
+					    before.wall_ns);
+	double in_changed = unrecorded_share(model, part->changed, part->changed_count,
+					     before.changed_ns, before.wall_ns);
 	struct unrecorded unrecorded;
 	int rc = find_unrecorded(&unrecorded, profile, before_and_ends[1].change);
 
 	for (size_t i = 0; rc == 0 && i < count; i++) {
 		struct times *times = &before_and_ends[i].times;
-		double kept_ns = part * unrecorded.kept_ns;
-		double changed_ns = part * (i ? unrecorded.after_ns : unrecorded.before_ns);
+		double kept_ns = of_device * unrecorded.kept_ns;
+		double own_ns = of_device * (i ? unrecorded.after_ns : unrecorded.before_ns);
+		double changed_ns = in_changed * kept_ns + own_ns;
 
 		out->place_unrecorded_ns =
-			unrecorded_ns(before.place_ns, before.wall_ns, kept_ns, changed_ns);
-		out->program_unrecorded_ns =
-			unrecorded_ns(before.wall_ns, before.wall_ns, kept_ns, changed_ns);
+			(int64_t)(is_all_of(part) ? changed_ns : in_places * (kept_ns + own_ns));
+		out->program_unrecorded_ns = (int64_t)(kept_ns + own_ns);
 		times->place_ns += out->place_unrecorded_ns;
 		times->wall_ns += out->program_unrecorded_ns;
-		times->changed_ns +=
-			unrecorded_ns(before.changed_ns, before.wall_ns, kept_ns, changed_ns);
+		times->changed_ns += (int64_t)changed_ns;
 	}
 	return rc;
 }
@@ -625,7 +655,7 @@ int predictor_run(struct prediction *out, const struct predictor *predictor,
 	if (rc < 0)
 		return rc;
 	if (predictor->unrecorded.share > 0)
-		rc = count_unrecorded(out, before_and_ends, count, predictor, device);
+		rc = count_unrecorded(out, before_and_ends, count, predictor, device, part);
 	if (rc < 0)
 		return rc;
 	out->place_before_ns = before->place_ns;

@@ -80,12 +80,6 @@ void overhead_classify(struct model *model)
 		model->op_traits[i].delayed = delayed_as(model, &profile->ops[i]) & 3;
 }
 
-int64_t overhead_counting_ns(const struct model *model, const struct costs *costs, uint32_t thread,
-			     int64_t start_ns, int64_t end_ns)
-{
-	return costs ? model_profiler_ns(model, thread, start_ns, end_ns) : 0;
-}
-
 /* Of a launch: the first one of an executable graph, or the first one after an update. */
 static int64_t untraced_launch_ns(const struct model *model, const struct costs *costs,
 				  size_t launch)
@@ -202,6 +196,12 @@ static int64_t added_to_launch_ns(const struct model *model, const struct costs 
 					      costs->trace_graph_launch_ns);
 }
 
+/* As it was measured for such calls, which are neither launches nor waits; negative: it was not. */
+static int64_t measured_other_ns(const struct model *model, size_t call)
+{
+	return untraced_other_added_ns(&model->untraced, model->profile->calls[call].name);
+}
+
 /* What recording added to a call, out of its time, of which reading counters is taken out already. */
 static int64_t added_ns(const struct model *model, const struct costs *costs, size_t call,
 			int64_t own_ns)
@@ -210,6 +210,8 @@ static int64_t added_ns(const struct model *model, const struct costs *costs, si
 
 	if (!costs)
 		return 0;
+	if (measured_other_ns(model, call) >= 0)
+		return part_ns(measured_other_ns(model, call), own_ns);
 	switch ((enum call_slowed)model->call_traits[call].slowed) {
 	case CALL_SLOWED_AS_LAUNCH:
 		return part_ns(costs->trace_launch_ns, own_ns);
@@ -236,6 +238,20 @@ int64_t overhead_call_ns(const struct model *model, const struct costs *costs, s
 						       call->end_ns),
 				  own_ns);
 	return counting + added_ns(model, costs, index, own_ns - counting);
+}
+
+int64_t overhead_behind_call_ns(const struct model *model, const struct costs *costs, size_t index,
+				int64_t pause_ns)
+{
+	const struct profile_call *call = &model->profile->calls[index];
+	int64_t own_ns = call->end_ns - call->start_ns, measured_ns;
+
+	if (!costs)
+		return 0;
+	measured_ns = measured_other_ns(model, index);
+	return measured_ns > 0
+		       ? part_ns(measured_ns - part_ns(measured_ns, own_ns), max_ns(pause_ns, 0))
+		       : 0;
 }
 
 /* And to the time until the first node of a graph that it launches starts. */
@@ -266,6 +282,10 @@ int64_t overhead_start_ns(const struct model *model, const struct costs *costs, 
 						       what->start_ns),
 				  latencies_extension_ns(model, what));
 	launch_ns -= counting;
+	if (costs && measured_other_ns(model, what->call) >= 0) /* no more than lies in the call */
+		return counting + min_ns(added_ns(model, costs, what->call,
+						  call->end_ns - call->start_ns - counting),
+					 part_ns(launch_ns, launch_ns));
 	return counting + (costs && is_graph_launch(model, what->call)
 				   ? added_to_start_ns(model, costs, what->call, launch_ns)
 				   : added_ns(model, costs, what->call, launch_ns));

@@ -13,12 +13,19 @@
 void overhead_classify(struct model *model);
 
 /* Of a call, or of a pause: what reading counters took.  costs may be NULL. */
-int64_t overhead_counting_ns(const struct model *model, const struct costs *costs, uint32_t thread,
-			     int64_t start_ns, int64_t end_ns);
+static inline int64_t overhead_counting_ns(const struct model *model, const struct costs *costs,
+					   uint32_t thread, int64_t start_ns, int64_t end_ns)
+{
+	return costs ? model_profiler_ns(model, thread, start_ns, end_ns) : 0;
+}
 
 /* Of a call (calls[]), out of its own time.  costs may be NULL. */
 int64_t overhead_call_ns(const struct model *model, const struct costs *costs, size_t call,
 			 int64_t own_ns);
+
+/* And of the pause behind it, where more was measured than its own time can hold.  costs may be NULL. */
+int64_t overhead_behind_call_ns(const struct model *model, const struct costs *costs, size_t call,
+				int64_t pause_ns);
 
 /* And of the time from a call to what it submits.  costs may be NULL. */
 int64_t overhead_start_ns(const struct model *model, const struct costs *costs, uint32_t op,

@@ -65,27 +65,40 @@ static int64_t host_ns(const struct run *run, struct thread_clock *clock,
 		clock->recorded_ns = clock->replayed_ns = call->start_ns;
 	}
 	pause_ns = max_ns(call->start_ns - clock->recorded_ns, 0);
-	return pause_ns && run->model->profiler
-		       ? pause_ns - overhead_counting_ns(run->model, run->costs, call->thread,
-							 clock->recorded_ns, call->start_ns)
-		       : pause_ns;
+	if (!pause_ns)
+		return 0;
+	if (run->model->profiler)
+		pause_ns -= overhead_counting_ns(run->model, run->costs, call->thread,
+						 clock->recorded_ns, call->start_ns);
+	return pause_ns -
+	       overhead_behind_call_ns(run->model, run->costs, clock->last_call, pause_ns);
 }
 
-/* Of the graph that begins with a call. */
-struct graph_calls {
-	int64_t node_count;
-	/* The host's own time before each call after the first: the mean, or the longest where a long one is gone. */
-	int64_t pause_ns;
-};
+/* Of the nodes that a call submits. */
+static uint64_t beside_count(const struct run *run, size_t call)
+{
+	const struct submissions *submissions = &run->model->submissions;
+	uint64_t count = 0;
 
-static struct graph_calls graph_calls_of(const struct run *run, const struct profile_call *call)
+	for (uint32_t i = submissions_first(submissions, call);
+	     run->lanes.count && i < submissions_first(submissions, call + 1); i++) {
+		uint8_t lane = run->change->lanes[submissions_op(submissions, i)];
+
+		count += lane != LANE_NONE && !(lane & LANE_JOINED);
+	}
+	return count;
+}
+
+static struct graph_calls find_graph_calls(const struct run *run, size_t first)
 {
 	const struct profile *profile = run->profile;
-	const struct profile_thread *thread = &profile->threads[call->thread];
-	size_t first = (size_t)(call - profile->calls),
-	       end = thread->first_call + thread->call_count;
-	struct graph_calls graph = {.node_count =
-					    submissions_count(&run->model->submissions, first)};
+	const struct profile_thread *thread = &profile->threads[profile->calls[first].thread];
+	size_t end = thread->first_call + thread->call_count;
+	struct graph_calls graph = {
+		.first = first,
+		.node_count = submissions_count(&run->model->submissions, first),
+		.beside_count = beside_count(run, first),
+	};
 	int64_t pause_count = 0, longest_ns = 0;
 
 	for (size_t i = first + 1; i < end && call_change_is_node(change_of_call(run->change, i));
@@ -95,9 +108,11 @@ static struct graph_calls graph_calls_of(const struct run *run, const struct pro
 		int64_t pause_ns = max_ns(until_ns - from_ns, 0);
 
 		if (pause_ns)
-			pause_ns -= overhead_counting_ns(run->model, run->costs, call->thread,
-							 from_ns, until_ns);
+			pause_ns -= overhead_counting_ns(run->model, run->costs,
+							 profile->calls[first].thread, from_ns,
+							 until_ns);
 		graph.node_count += submissions_count(&run->model->submissions, i);
+		graph.beside_count += beside_count(run, i);
 		if (change_of_call(run->change, i)->pause == PAUSE_KEPT)
 			continue;
 		longest_ns = max_ns(longest_ns, pause_ns);
@@ -111,47 +126,64 @@ static struct graph_calls graph_calls_of(const struct run *run, const struct pro
 	return graph;
 }
 
+/* Several things are asked of it, one after the other. */
+static const struct graph_calls *graph_calls_of(struct run *run, size_t first)
+{
+	if (run->graph_calls.first != first || !run->graph_calls.node_count)
+		run->graph_calls = find_graph_calls(run, first);
+	return &run->graph_calls;
+}
+
 /* The host's own time before a call.  What it does before each call of a graph, to make that, it does before the
  * graph's launch as well: that much is gone, too. */
-static int64_t kept_pause_ns(const struct run *run, size_t index, int64_t pause_ns)
+static int64_t kept_pause_ns(struct run *run, size_t index, int64_t pause_ns)
 {
-	const struct profile_call *call = &run->profile->calls[index];
-
 	switch (change_of_call(run->change, index)->pause) {
 	case PAUSE_GONE:
 		return 0;
 	case PAUSE_SHARED:
-		return pause_ns - min_ns(pause_ns, graph_calls_of(run, call).pause_ns);
+		return pause_ns - min_ns(pause_ns, graph_calls_of(run, index)->pause_ns);
 	default:
 		return pause_ns;
 	}
 }
 
 /* Nodes of the graph that a call launches, or that it is about. */
-static uint64_t node_count_of(const struct run *run, size_t index)
+static uint64_t node_count_of(struct run *run, size_t index)
 {
 	if (change_of_call(run->change, index)->submission == SUBMITS_GRAPH)
-		return (uint64_t)graph_calls_of(run, &run->profile->calls[index]).node_count;
+		return (uint64_t)graph_calls_of(run, index)->node_count;
 	if (graph_call_of(run->model, index) == GRAPH_CALL_LAUNCHES)
 		return graph_call_node_count(run->model, index);
 	return graph_call_node_count(run->model, graph_call_launch(run->model, index));
 }
 
 /* A cost of a changed call. */
-static int64_t cost_ns(const struct run *run, size_t index, enum cost cost)
+static int64_t cost_ns(struct run *run, size_t index, enum cost cost)
 {
 	if (cost == COST_RECORDED || cost == COST_NONE)
 		return 0;
 	return costs_ns(run->costs, cost, costs_is_by_node(cost) ? node_count_of(run, index) : 0);
 }
 
+/* What the launch of a graph takes longer where its nodes are branches. */
+static int64_t branches_ns(struct run *run, size_t index)
+{
+	uint64_t count;
+
+	if (!run->lanes.count || !call_change_is_graph(change_of_call(run->change, index)))
+		return 0;
+	count = graph_calls_of(run, index)->beside_count;
+	return costs_branches_ns(run->costs, count);
+}
+
 /* When a call returns that takes a time of its own, or returns so long after what it submitted has ended. */
-static int64_t changed_end_ns(const struct run *run, size_t index, int64_t submit_ns)
+static int64_t changed_end_ns(struct run *run, size_t index, int64_t submit_ns)
 {
 	const struct call_change *change = change_of_call(run->change, index);
 	int64_t from_ns = change->waits ? max_ns(submit_ns, run->work_end_ns) : submit_ns;
 
-	return from_ns + cost_ns(run, index, change->host);
+	return from_ns + cost_ns(run, index, change->host) + branches_ns(run, index);
 }
 
 static void add_call(struct run *run, uint32_t index, int64_t start_ns, int64_t end_ns)
@@ -186,6 +218,7 @@ static void replay_call(struct run *run, uint32_t index)
 	add_call(run, index, start_ns, end_ns);
 	clock->recorded_ns = max_ns(clock->recorded_ns, call->end_ns);
 	clock->replayed_ns = end_ns;
+	clock->last_call = index;
 }
 
 /* ---- the whole ---- */

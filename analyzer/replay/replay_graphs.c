@@ -128,27 +128,10 @@ static bool ends_behind(size_t index, const void *context)
 	return look->items[index].end_call > look->call;
 }
 
-static bool is_in(const struct graph_launch *launch, size_t call)
+struct graph_launch *graph_launches_find_of(const struct graph_launches *launches, size_t call)
 {
-	return call >= launch->first_call && call < launch->end_call;
-}
-
-/* Most of what is asked for is of the launch that is placed now, or of the one before. */
-static struct graph_launch *launch_of(const struct graph_launches *launches, size_t call)
-{
-	struct graph_launch *current = &launches->items[launches->current];
-
-	if (is_in(current, call))
-		return current;
-	if (launches->current > 0 && is_in(current - 1, call))
-		return current - 1;
 	return &launches->items[search_first(0, launches->count, ends_behind,
 					     &(struct launch_call){launches->items, call})];
-}
-
-const struct graph_launch *graph_launches_of(const struct graph_launches *launches, size_t call)
-{
-	return launch_of(launches, call);
 }
 
 /* ---- what a launch waits for ---- */
@@ -382,7 +365,7 @@ static void place_late(struct run *run, struct graph_launch *launch, size_t call
 void replay_submit_nodes(struct run *run, size_t call)
 {
 	struct graph_launches *launches = &run->graphs;
-	struct graph_launch *launch = launch_of(launches, call);
+	struct graph_launch *launch = graph_launches_of(launches, call);
 
 	if (launch->first_call == call) {
 		launches->current = (size_t)(launch - launches->items);

@@ -52,8 +52,26 @@ int graph_launches_find(struct graph_launches *launches, const struct model *mod
 			const struct change *change);
 void graph_launches_free(struct graph_launches *launches);
 
-/* The launch that such a call is part of. */
-const struct graph_launch *graph_launches_of(const struct graph_launches *launches, size_t call);
+static inline bool graph_launch_has(const struct graph_launch *launch, size_t call)
+{
+	return call >= launch->first_call && call < launch->end_call;
+}
+
+/* Known to graph_launches_of only: of a call that is far from the launch that is placed now. */
+struct graph_launch *graph_launches_find_of(const struct graph_launches *launches, size_t call);
+
+/* The launch that such a call is part of.  Most of what is asked for is of the one that is placed now, or of the one before. */
+static inline struct graph_launch *graph_launches_of(const struct graph_launches *launches,
+						     size_t call)
+{
+	struct graph_launch *current = &launches->items[launches->current];
+
+	if (graph_launch_has(current, call))
+		return current;
+	if (launches->current > 0 && graph_launch_has(current - 1, call))
+		return current - 1;
+	return graph_launches_find_of(launches, call);
+}
 
 /* With the first call of a launch all of its nodes are placed, but for those that wait for what another thread submits
  * later; these are placed with their own calls. */

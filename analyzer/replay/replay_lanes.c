@@ -71,10 +71,26 @@ int64_t lanes_gap_ns(const struct lanes *lanes, uint32_t before, uint32_t op)
 		       : stream_gap_ns(lanes, before, op);
 }
 
-/* Before whatever follows it. */
+static bool is_kernel(const struct lanes *lanes, uint32_t op)
+{
+	return lanes->model->profile->ops[op].kind == OP_KERNEL;
+}
+
+/* Until whatever follows it has its engine: a block of another kernel runs as soon as there is room. */
 static int64_t gap_behind_ns(const struct lanes *lanes, uint32_t op)
 {
-	return is_node(lanes, op) ? 0 : stream_gap_ns(lanes, op, PROFILE_NONE);
+	return is_node(lanes, op) || is_kernel(lanes, op) ? 0
+							  : stream_gap_ns(lanes, op, PROFILE_NONE);
+}
+
+/* Until its blocks run: as long as a kernel without work takes no SM is its own. */
+static int64_t lead_ns(const struct lanes *lanes, uint32_t op)
+{
+	const struct profile_op *what = &lanes->model->profile->ops[op];
+
+	return is_kernel(lanes, op)
+		       ? min_ns(lanes->costs->empty_kernel_ns, what->end_ns - what->start_ns)
+		       : 0;
 }
 
 static int64_t joined_ns(const struct lanes *lanes, uint32_t op, int64_t start_ns)
@@ -94,7 +110,8 @@ int64_t lanes_start_ns(const struct lanes *lanes, uint32_t op, int64_t start_ns)
 	if (lanes->change->lanes[op] & LANE_JOINED)
 		start_ns = joined_ns(lanes, op, start_ns);
 	return engines_start_ns(&lanes->engines, lanes->model->profile, op, fill_of(lanes, op),
-				start_ns);
+				start_ns + lead_ns(lanes, op)) -
+	       lead_ns(lanes, op);
 }
 
 void lanes_add(struct lanes *lanes, uint32_t op, int64_t start_ns, int64_t end_ns)
@@ -105,8 +122,8 @@ void lanes_add(struct lanes *lanes, uint32_t op, int64_t start_ns, int64_t end_n
 		engines_forget(&lanes->engines, start_ns);
 	lane->tail = op;
 	lane->end_ns = end_ns;
-	engines_add(&lanes->engines, lanes->model->profile, op, fill_of(lanes, op), start_ns,
-		    end_ns + gap_behind_ns(lanes, op));
+	engines_add(&lanes->engines, lanes->model->profile, op, fill_of(lanes, op),
+		    start_ns + lead_ns(lanes, op), end_ns + gap_behind_ns(lanes, op));
 }
 
 int64_t lanes_end_ns(const struct lanes *lanes)

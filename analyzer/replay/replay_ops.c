@@ -18,19 +18,7 @@ static bool is_changed(const struct run *run, uint32_t op)
 	return run->change && change_op_ns(run->change->op_ns, op) >= 0;
 }
 
-int64_t replay_length_ns(const struct run *run, uint32_t op)
-{
-	return replay_op_length_ns(run->replay, op);
-}
-
 /* ---- operations ---- */
-
-uint32_t replay_predecessor_of(const struct run *run, uint32_t op)
-{
-	const struct lane *lane = lanes_of(&run->lanes, op);
-
-	return lane ? lane->tail : model_predecessor(run->model, op);
-}
 
 int64_t replay_over_ns(const struct run *run, uint32_t op)
 {

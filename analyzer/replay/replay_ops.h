@@ -14,6 +14,7 @@
 struct thread_clock {
 	int64_t recorded_ns, replayed_ns; /* the end of its last call; equal before the first */
 	bool has_begun;
+	uint32_t last_call;	/* calls[]; once it has begun */
 	int64_t graph_start_ns; /* of the graph that its calls are part of: the launch call's start */
 	int64_t nodes_start_ns;	       /* no node of that graph starts before */
 	struct child_kernels children; /* that the device launched last in its place */
@@ -26,6 +27,15 @@ enum placed {
 	PLACED_IN_GRAPH = PLACED | 2 /* a node of one that the change made */
 };
 
+/* Of the graph that a call launches. */
+struct graph_calls {
+	size_t first; /* that call; 0 with no nodes: none yet */
+	int64_t node_count;
+	uint64_t beside_count; /* of its nodes: those that need not wait for all before them */
+	/* The host's own time before each call after the first: the mean, or the longest where a long one is gone. */
+	int64_t pause_ns;
+};
+
 struct run {
 	struct replay *replay;
 	const struct model *model;
@@ -35,7 +45,8 @@ struct run {
 	bool is_typical;	   /* without rest */
 	struct thread_clock *threads;
 	struct lanes lanes;
-	struct graph_launches graphs; /* that the change makes */
+	struct graph_launches graphs;	/* that the change makes */
+	struct graph_calls graph_calls; /* of the graph that was asked for last */
 	uint32_t *
 		stream_tail; /* by stream: what was placed last in it and in no lane; NULL: without lanes */
 	uint8_t *placed; /* enum placed, in 2 bits: of 4 operations in a byte */
@@ -68,8 +79,18 @@ int64_t replay_over_ns(const struct run *run, uint32_t op);
 
 /* Of an operation that is placed now: where it waits in its stream or lane, how long it takes, and when all that it
  * waits for has ended and that long has passed after it; INT64_MIN: it waits for nothing. */
-uint32_t replay_predecessor_of(const struct run *run, uint32_t op);
-int64_t replay_length_ns(const struct run *run, uint32_t op);
+static inline uint32_t replay_predecessor_of(const struct run *run, uint32_t op)
+{
+	const struct lane *lane = lanes_of(&run->lanes, op);
+
+	return lane ? lane->tail : model_predecessor(run->model, op);
+}
+
+static inline int64_t replay_length_ns(const struct run *run, uint32_t op)
+{
+	return replay_op_length_ns(run->replay, op);
+}
+
 int64_t replay_ready_ns(const struct run *run, uint32_t op, int64_t predecessor_gap_ns,
 			int64_t cross_stream_gap_ns);
 /* Returns when it starts, which in a lane may be later. */

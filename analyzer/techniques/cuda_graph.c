@@ -191,10 +191,18 @@ static size_t usual_iterations(const struct loop *loop, const struct recorded_ru
 	return worth_count > UNROLLED_LEAST ? worth_count : UNROLLED_LEAST;
 }
 
+/* Grids or sizes differ from iteration to iteration: the graph is updated before each launch, but where it has all of them
+ * in their order. */
+static bool has_other_sizes(const struct loop *loop)
+{
+	return loop->exactness < LEAST_ALIKE * loop->regularity;
+}
+
 /* The iterations of one graph: a step of the program, or several where an iteration is a single call.  That pauses
- * part the steps is assumed: not so where is_least. */
+ * part the steps is assumed: not so where is_least.  size_count: as many as have sizes of their own; 0: they have none, or
+ * no order. */
 static struct loop_step graph_step(const struct loop *loop, const struct recorded_run *run,
-				   bool is_least)
+				   bool is_least, size_t size_count)
 {
 	size_t usual_count = usual_iterations(loop, run);
 	struct loop_step step = {.iteration_count = 1};
@@ -203,6 +211,9 @@ static struct loop_step graph_step(const struct loop *loop, const struct recorde
 		step = loop_step_of(run->model, loop);
 	if (step.iteration_count < usual_count)
 		step = (struct loop_step){.iteration_count = usual_count};
+	if (size_count && step.iteration_count % size_count)
+		step = (struct loop_step){
+			.iteration_count = (step.iteration_count / size_count + 1) * size_count};
 	return step;
 }
 
@@ -252,24 +263,19 @@ static const char *capture_loop(struct capturing *capturing, const struct loop *
 	return NULL;
 }
 
-/* Grids or sizes differ from iteration to iteration: the graph is updated before each launch. */
-static bool needs_updates(const struct loop *loop)
-{
-	return loop->exactness < LEAST_ALIKE * loop->regularity;
-}
-
 static const char *change_loop(struct application *application, const struct loop *loop)
 {
 	const struct model *model = application->run->model;
 	struct change *change = &application->change;
 	struct effect *effect = application->effect;
 	bool is_least = application->end == ASSUMED_LEAST;
-	const struct loop_step step = graph_step(loop, application->run, is_least);
+	size_t size_count = has_other_sizes(loop) ? loop_sizes_repeat(model, loop) : 0;
+	bool is_updated = has_other_sizes(loop) && !size_count;
+	const struct loop_step step = graph_step(loop, application->run, is_least, size_count);
 	struct capturing capturing = {
 		.change = change,
 		.model = model,
-		.launch = change_number(change,
-					needs_updates(loop) ? &updated_launch : &graph_launch),
+		.launch = change_number(change, is_updated ? &updated_launch : &graph_launch),
 		.node = change_number(change, &graph_node),
 		.node_after_work = change_number(change, &node_after_work),
 		.work_ns = work_ns(model, loop, is_least),

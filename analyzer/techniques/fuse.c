@@ -23,6 +23,8 @@ static const char not_alike[] = "no kernels of the same grid follow one another 
 static const char grid_wide[] =
 	"by its counters no kernel just goes on with what the one before it wrote";
 
+#define RESULT_BYTES 4 /* of a block that reduces, at least */
+
 static const struct call_change fused_launch = {.pause = PAUSE_GONE,
 						.host = COST_NONE,
 						.submission = SUBMITS_FUSED};
@@ -98,8 +100,95 @@ static double shorten(const struct neighbors *it, const struct profile_op *op, d
 	return from_ns - to_ns;
 }
 
-/* What the kernel before wrote is not read from memory any more.  Returns how many bytes that is. */
-static double hand_on(struct neighbors *it, const struct profile_op *op)
+/* ---- what arguments tell ---- */
+
+/* Of the kernel before, or of the next one; NULL: it was not recorded. */
+static const struct access_list *list_of(const struct neighbors *it, const struct profile_op *op)
+{
+	uint32_t list;
+
+	if (!it->accesses)
+		return NULL;
+	list = it->accesses->of_op[op - it->model->profile->ops];
+	return list == PROFILE_NONE ? NULL : &it->accesses->lists[list];
+}
+
+/* What a kernel was given from the same address on; NULL: nothing. */
+static const struct kernel_access *same_access(const struct neighbors *it,
+					       const struct access_list *list,
+					       const struct kernel_access *access)
+{
+	for (uint32_t i = list->first; i < list->first + list->count; i++) {
+		const struct kernel_access *other = &it->accesses->items[i];
+
+		if (other->allocation == access->allocation && other->offset == access->offset)
+			return other;
+	}
+	return NULL;
+}
+
+/* Bytes from there to the end of the allocation. */
+static double bytes_from(const struct neighbors *it, const struct kernel_access *access)
+{
+	uint64_t bytes = it->model->profile->allocations[access->allocation].bytes;
+
+	return bytes > access->offset ? (double)(bytes - access->offset) : 0;
+}
+
+/* Arrays that the kernel before reads as well: one kernel reads them once. */
+static double shared_bytes(const struct neighbors *it, const struct profile_op *op)
+{
+	const struct access_list *first = list_of(it, it->predecessor), *second = list_of(it, op);
+	double bytes = 0;
+
+	if (!first || !second || !it->fusion->kernels)
+		return 0;
+	for (uint32_t i = second->first; i < second->first + second->count; i++) {
+		const struct kernel_access *access = &it->accesses->items[i],
+					   *before = same_access(it, first, access);
+
+		if (before && access->kind == ACCESS_READ && before->kind == ACCESS_READ)
+			bytes += bytes_from(it, access);
+	}
+	return fmin(bytes, fmin(it->fusion->kernels[it->predecessor->detail].read_bytes,
+				it->fusion->kernels[op->detail].read_bytes));
+}
+
+/* Whether a kernel that stores little, as one that reduces, has room for a result of each block in what the next one, of the
+ * same grid, reads of it: then no block needs another one's. */
+static bool reduces_in_blocks(const struct neighbors *it, const struct profile_op *op)
+{
+	const struct profile_signature *launch =
+		&it->model->profile->signatures[it->predecessor->detail];
+	const struct access_list *first = list_of(it, it->predecessor), *second = list_of(it, op);
+	double blocks = (double)launch->grid[0] * launch->grid[1] * launch->grid[2];
+	size_t found_count = 0;
+
+	if (!first || !second || !first->is_whole || !second->is_whole)
+		return false;
+	for (uint32_t i = first->first; i < first->first + first->count; i++) {
+		const struct kernel_access *access = &it->accesses->items[i];
+
+		if (access->kind == ACCESS_READ || !same_access(it, second, access))
+			continue;
+		if (bytes_from(it, access) < RESULT_BYTES * blocks)
+			return false;
+		found_count++;
+	}
+	return found_count > 0;
+}
+
+/* ---- one after the other ---- */
+
+/* Of what a kernel reads beside what is handed to it. */
+static double shared_most(const struct fusion_kernel *kernel, double handed_bytes,
+			  double read_bytes)
+{
+	return fmin(read_bytes, fmax(kernel->read_bytes - handed_bytes, 0));
+}
+
+/* What the kernel before wrote is not read from memory any more, nor what it has read.  Returns how many bytes that is. */
+static double hand_on(struct neighbors *it, const struct profile_op *op, double read_bytes)
 {
 	const struct fusion *fusion = it->fusion;
 	const struct fusion_kernel *first = &fusion->kernels[it->predecessor->detail];
@@ -112,7 +201,9 @@ static double hand_on(struct neighbors *it, const struct profile_op *op)
 	fused->saved_ns += shorten(it, it->predecessor, first_ns,
 				   fusion_time_ns(fusion, first, it->predecessor_ns, taken, bytes));
 	fused->saved_ns +=
-		shorten(it, op, second_ns, fusion_time_ns(fusion, second, second_ns, bytes, 0));
+		shorten(it, op, second_ns,
+			fusion_time_ns(fusion, second, second_ns,
+				       bytes + shared_most(second, bytes, read_bytes), 0));
 	fused->vanished_bytes += fusion->is_least ? bytes : 2 * bytes;
 	fused->handed_count++;
 	it->chain_bytes += bytes;
@@ -121,7 +212,22 @@ static double hand_on(struct neighbors *it, const struct profile_op *op)
 		fused->first = it->predecessor->detail;
 		fused->second = op->detail;
 	}
-	return bytes;
+	return bytes + shared_most(second, bytes, read_bytes);
+}
+
+/* Nothing is handed on, but what both read is read once. */
+static double read_once(struct neighbors *it, const struct profile_op *op, double read_bytes)
+{
+	const struct fusion *fusion = it->fusion;
+	double op_ns = length_ns(it, op);
+
+	if (read_bytes <= 0)
+		return 0;
+	it->fused->saved_ns +=
+		shorten(it, op, op_ns,
+			fusion_time_ns(fusion, &fusion->kernels[op->detail], op_ns, read_bytes, 0));
+	it->fused->vanished_bytes += read_bytes;
+	return read_bytes;
 }
 
 /* Of the kernel before. */
@@ -166,15 +272,49 @@ static void add_to_chain(struct neighbors *it, const struct profile_op *op)
 	fused->chain_bytes = it->chain_bytes;
 }
 
+/* Where each needs values that other threads of the one before made, but PyTorch's of elements, which never do. */
+static double values_with(const struct neighbors *it, const struct profile_op *op)
+{
+	const struct profile *profile = it->model->profile;
+	double values = 1;
+
+	if (!it->fusion->kernels)
+		return 1;
+	for (size_t i = 0; i <= it->chain_count; i++) {
+		uint32_t signature = i < it->chain_count ? it->chain[i] : op->detail;
+		const struct profile_signature *launch = &profile->signatures[signature];
+		double own = fused_values_of(launch, it->fusion->kernels[signature].read_bytes);
+
+		if (own <= 1 || library_kernel_is_elementwise(launch->name))
+			return 1;
+		values *= own;
+	}
+	return values;
+}
+
+/* Whether it spills if so: only at the high end nobody needs another thread's. */
+static bool is_too_much(struct neighbors *it, const struct profile_op *op)
+{
+	double values = values_with(it, op);
+
+	if (it->is_most || values <= FUSED_REGISTERS_MOST)
+		return false;
+	it->fused->apart = op->detail;
+	it->fused->apart_values = values;
+	return true;
+}
+
 /* Returns how many bytes of its reading vanish. */
 static double fuse(struct neighbors *it, size_t call, const struct profile_op *op)
 {
 	enum fusion_verdict verdict =
 		fusion_judge(it->fusion, it->model->profile, it->predecessor->detail, op->detail);
-	double bytes;
+	double bytes, read_bytes;
 
-	if (verdict == FUSION_GRID_WIDE) {
-		it->is_grid_wide = true;
+	if (verdict == FUSION_GRID_WIDE && reduces_in_blocks(it, op))
+		verdict = FUSION_UNTOLD;
+	it->is_grid_wide |= verdict == FUSION_GRID_WIDE;
+	if (verdict == FUSION_GRID_WIDE || is_too_much(it, op)) {
 		begin_chain(it, op);
 		return 0;
 	}
@@ -182,7 +322,10 @@ static double fuse(struct neighbors *it, size_t call, const struct profile_op *o
 		it->change->calls[call] = change_number(it->change, &fused_launch);
 	it->fused->kernel_count++;
 	hide(it, op);
-	bytes = verdict == FUSION_HANDS_ON && !is_independent(it, op) ? hand_on(it, op) : 0;
+	read_bytes = shared_bytes(it, op);
+	bytes = verdict == FUSION_HANDS_ON && !is_independent(it, op)
+			? hand_on(it, op, read_bytes)
+			: read_once(it, op, read_bytes);
 	add_to_chain(it, op);
 	return bytes;
 }

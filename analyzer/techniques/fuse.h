@@ -19,6 +19,10 @@ struct fused_kernels {
 	uint32_t chain[FUSED_KERNELS_MOST];
 	size_t chain_count;
 	double chain_bytes;
+	/* signatures[]: the last one that is left apart, as one kernel with those before it may hold so many values in a
+	 * thread, which are more than it has registers; only where that is above 0. */
+	uint32_t apart;
+	double apart_values;
 };
 
 /* Of all loops, where counters tell of bytes; changes nothing. */

@@ -20,6 +20,10 @@ struct job_application {
 	/* As recorded; 0: there is none.  The kernels' is owned, by kernel. */
 	double *shortest_kernels_ns, shortest_copy_ns;
 	double setup_ns; /* what it costs once, on the rank where that takes longest */
+	/* Owned; by stream: what the host takes for a kernel of communication at least; 0: it launches none. */
+	double *least_host_ns;
+	uint32_t *
+		messages; /* owned; by operation: of what NCCL was asked for; PROFILE_NONE: not known */
 	struct effect *effect;
 	int rc; /* 0 or -ENOMEM */
 };
@@ -31,14 +35,18 @@ static inline enum job_work job_application_work(const struct job_application *a
 	return (enum job_work)application->job.communication.works[op];
 }
 
-/* Fills in what is shortest; before anything changes.  Returns 0 or -ENOMEM. */
-int job_application_find_shortest(struct job_application *application);
+/* Fills in what takes the least time; before anything changes.  Returns 0 or -ENOMEM. */
+int job_application_find_least(struct job_application *application);
 
 /* Kernels that begin as usual, in place of the host's own launch of each; ns. */
 double job_application_gap_ns(const struct job_application *application, uint32_t device);
 
-/* What each further part of a communication costs beside its bytes: what the shortest takes that was measured on this
- * machine or is recorded; ns. */
-double job_application_part_ns(const struct job_application *application, size_t op);
+/* What each part takes of a communication in so many: as collectives of their bytes were measured to, else as long as its
+ * share of the bytes and what the shortest takes that was measured on this machine or is recorded; ns. */
+double job_application_part_length_ns(const struct job_application *application, size_t op,
+				      uint64_t count);
+
+/* What the host takes to launch one more like it; ns. */
+double job_application_host_ns(const struct job_application *application, size_t op);
 
 #endif

@@ -13,6 +13,8 @@
 
 /* What more of runs beside computation is hidden already. */
 #define HIDDEN_SHARE 0.5
+/* A backward pass takes about twice as long as the forward pass, and a tenth of a step is the optimizer. */
+#define KEPT_SHARE 0.6
 /* What is shorter is told from the cost of a launch by nobody. */
 #define LEAST_NS 20000
 /* Kernels before a communication that are looked at. */
@@ -40,13 +42,13 @@ struct overlapping {
 
 /* ---- which computation ---- */
 
-static bool is_kernel(const struct overlapping *all, uint32_t op, uint32_t device)
+/* A kernel, or a memset or copy on the GPU, which libraries put between theirs. */
+static bool is_computation(const struct overlapping *all, uint32_t op, uint32_t device)
 {
 	const struct profile *profile = all->application->job.model->profile;
 
-	if (op == PROFILE_NONE || all->application->job.tasks.items[op].kind != TASK_COMPUTATION)
-		return false;
-	return profile->ops[op].kind == OP_KERNEL &&
+	return op != PROFILE_NONE &&
+	       all->application->job.tasks.items[op].kind == TASK_COMPUTATION &&
 	       profile_op_device(profile, &profile->ops[op]) == device;
 }
 
@@ -74,9 +76,9 @@ static uint32_t last_producer(const struct overlapping *all, uint32_t op)
 	uint32_t predecessor = model_predecessor(model, source),
 		 cross = model_cross_stream(model, source);
 
-	if (is_kernel(all, predecessor, device))
+	if (is_computation(all, predecessor, device))
 		return predecessor;
-	return is_kernel(all, cross, device) ? cross : PROFILE_NONE;
+	return is_computation(all, cross, device) ? cross : PROFILE_NONE;
 }
 
 static bool is_consumer(const struct overlapping *all, uint32_t op)
@@ -91,25 +93,34 @@ static bool is_consumer(const struct overlapping *all, uint32_t op)
 	return false;
 }
 
+static void add_producer(struct overlapping *all, uint32_t op)
+{
+	struct producers *producers = &all->producers;
+
+	if (all->application->job.model->profile->ops[op].kind != OP_KERNEL)
+		return;
+	producers->ops[producers->count++] = op;
+	producers->total_ns += all->application->job.tasks.items[op].length_ns;
+}
+
 /* From the last one back to what takes the results of the communication before. */
 static void find_run(struct overlapping *all, uint32_t last)
 {
 	const struct model *model = all->application->job.model;
 	uint32_t device = profile_op_device(model->profile, &model->profile->ops[last]);
-	struct producers *producers = &all->producers;
 
-	producers->count = 0;
-	producers->total_ns = 0;
-	for (uint32_t op = last; is_kernel(all, op, device) && producers->count < PRODUCERS_MOST;
+	all->producers.count = 0;
+	all->producers.total_ns = 0;
+	for (uint32_t op = last;
+	     is_computation(all, op, device) && all->producers.count < PRODUCERS_MOST;
 	     op = model_predecessor(model, op)) {
-		producers->ops[producers->count++] = op;
-		producers->total_ns += all->application->job.tasks.items[op].length_ns;
+		add_producer(all, op);
 		if (is_consumer(all, op))
 			return;
 	}
 }
 
-/* The last kernels of one name, or where these are few those of the second half: in a training step what comes first is
+/* The last kernels of one name, or where these are few those of the last KEPT_SHARE: in a training step what comes first is
  * the forward pass. */
 static void keep_last(struct overlapping *all)
 {
@@ -121,7 +132,7 @@ static void keep_last(struct overlapping *all)
 
 	while (kept < producers->count &&
 	       (name_of(profile, producers->ops[kept]) == name_of(profile, producers->ops[0]) ||
-		2 * kept_ns < producers->total_ns))
+		kept_ns < KEPT_SHARE * producers->total_ns))
 		kept_ns += tasks[producers->ops[kept++]].length_ns;
 	producers->count = kept;
 	producers->total_ns = kept_ns;
@@ -169,6 +180,14 @@ static bool can_split(const struct overlapping *all, uint32_t op, uint64_t count
 
 	return (double)grid[0] * grid[1] * grid[2] >=
 	       (double)count * profile->devices[profile_op_device(profile, item)].sm_count;
+}
+
+static bool are_divisible(const struct overlapping *all, uint64_t count)
+{
+	const struct producers *producers = &all->producers;
+
+	return producers->count > 1 ||
+	       (producers->count == 1 && can_split(all, producers->ops[0], count));
 }
 
 /* A kernel in so many: parts[] are all of them, of which the kernel itself is the last. */
@@ -245,14 +264,11 @@ static int add_parts(struct overlapping *all, uint32_t op, const uint32_t *ends,
 	uint64_t count = application->number;
 	struct task part = tasks->items[op];
 	double gap_ns = job_application_gap_ns(application, part.device);
-	double fixed_ns = application->end == ASSUMED_MOST
-				  ? 0
-				  : fmin(job_application_part_ns(application, op), part.length_ns);
 	double event_ns = ceilings_at(application->run->ceilings, CEILING_event_wait, 0);
 	uint32_t meeting = part.meeting, before = TASK_NONE, index;
 	int rc = 0;
 
-	part.length_ns = fixed_ns + (part.length_ns - fixed_ns) / (double)count;
+	part.length_ns = job_application_part_length_ns(application, op, count);
 	part.rest_ns = 0;
 	for (uint64_t i = 0; rc == 0 && i + 1 < count; i++) {
 		part.meeting = meeting_of_part(meeting, meeting_count, count, i);
@@ -270,7 +286,7 @@ static int add_parts(struct overlapping *all, uint32_t op, const uint32_t *ends,
 	return rc < 0 ? rc : tasks_need(tasks, op, before, false, gap_ns);
 }
 
-/* The host launches each part, and records an event that it waits for. */
+/* The host launches each part, behind an event. */
 static void add_launches(struct job_application *application, uint32_t op)
 {
 	uint32_t call = application->job.model->profile->ops[op].call;
@@ -278,7 +294,7 @@ static void add_launches(struct job_application *application, uint32_t op)
 	if (call != PROFILE_NONE)
 		application->job.tasks.items[job_run_task_of_call(&application->job, call)]
 			.length_ns += (double)(application->number - 1) *
-				      (double)application->run->costs->launch_call_ns;
+				      job_application_host_ns(application, op);
 }
 
 static int overlap(struct overlapping *all, uint32_t op, size_t meeting_count)
@@ -371,7 +387,7 @@ static int change_each(struct overlapping *all)
 			continue;
 		find_run(all, last);
 		keep_last(all);
-		if (all->producers.count > 1 || can_split(all, last, application->number))
+		if (are_divisible(all, application->number))
 			rc = overlap(all, i, meeting_count);
 	}
 	tasks->meeting_count += meeting_count * (application->number - 1);

@@ -348,8 +348,21 @@ static int add_loss(const union trace_row *row, const struct reader_place *place
 			       row->losses.detail);
 }
 
-/* Other logs are joined by the clocks, not this program.  Damage in them is told. */
-static const enum trace_table unused[] = {TRACE_TABLE_clocks, TRACE_TABLE_graph_edges};
+/* Other logs are joined by the clocks; here they tell how long the collector wrote. */
+static int add_clock(const union trace_row *row, const struct reader_place *place, void *context)
+{
+	struct loader_task *task = context;
+	const struct process_loader *loader = task->owner;
+	struct profile_process *process = &loader->loader->profile->processes[loader->process];
+
+	(void)place;
+	if (row->clocks.realtime_ns > process->heard_ns)
+		process->heard_ns = row->clocks.realtime_ns;
+	return 0;
+}
+
+/* Damage in it is told. */
+static const enum trace_table unused[] = {TRACE_TABLE_graph_edges};
 
 static int skip_row(const union trace_row *row, const struct reader_place *place, void *context)
 {
@@ -387,6 +400,8 @@ int loader_read_events(struct loader_task *task)
 		rc = loader_read_arguments(task);
 	if (rc == 0)
 		rc = loader_read(task, TRACE_TABLE_markers, add_marker);
+	if (rc == 0)
+		rc = loader_read(task, TRACE_TABLE_clocks, add_clock);
 	for (size_t i = 0; i < sizeof(unused) / sizeof(*unused) && rc == 0; i++)
 		rc = loader_read(task, unused[i], skip_row);
 	if (rc == 0)

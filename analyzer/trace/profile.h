@@ -443,6 +443,7 @@ struct profile_process {
 	int64_t start_ns;	   /* collector loaded, 0 when unknown */
 	int64_t sealed_ns;	   /* 0: the recording was cut off */
 	int64_t first_ns, last_ns; /* first and last moment that any row mentions */
+	int64_t heard_ns;	   /* of the collector's last sign of life, 0: unknown */
 	int64_t rank;		   /* -1 when none */
 	uint32_t run;		   /* enum roofline_run */
 	bool is_replay;		   /* counters by replay: kernels' times are not their own */

@@ -241,10 +241,12 @@ bool recording_is_folder(const char *path)
 	struct stat status;
 	struct err err;
 	bool is_recorded;
+	int rc;
 
 	if (stat(path, &status) < 0 || !S_ISDIR(status.st_mode))
 		return false;
-	is_recorded = recording_open(&recording, path, &err) == 0 && recording.process_count > 0;
+	rc = recording_open(&recording, path, &err);
+	is_recorded = rc == -ENOMEM || (rc == 0 && recording.process_count > 0);
 	recording_close(&recording);
 	return is_recorded;
 }
@@ -265,7 +267,7 @@ int recording_open(struct recording *recording, const char *path, struct err *er
 		rc = open_packed(recording, packed_path, err);
 	else
 		rc = open_folder(recording, path, err);
-	if (rc == 0 && recording->process_count) /* one that was not added whole may have no name */
+	if (rc == 0 && recording->process_count) /* else one may have no name */
 		qsort(recording->processes, recording->process_count, sizeof(*recording->processes),
 		      compare_names);
 	return rc;

@@ -46,7 +46,8 @@ struct recording {
 /* Whether there is anything that recording_open may take for one. */
 bool recording_is_there(const char *path);
 
-/* Whether path is a folder with processes in it, which are not read for that. */
+/* Whether path is a folder with processes in it, which are not read for that.  True as well where there is no memory to
+ * look: what reads it tells so. */
 bool recording_is_folder(const char *path);
 
 /* path: a folder; a packed recording, without its suffix where no folder is called so; or "-" for a packed one on

@@ -35,6 +35,8 @@ static void application_close(struct job_application *application)
 	free(application->is_changed);
 	free(application->is_gone);
 	free(application->shortest_kernels_ns);
+	free(application->least_host_ns);
+	free(application->messages);
 }
 
 static int application_open(struct job_application *application, const struct attempt *attempt)
@@ -48,7 +50,7 @@ static int application_open(struct job_application *application, const struct at
 	rc = job_run_open(&application->job, model, attempt->all->run.report->collectives,
 			  attempt->end != ASSUMED_MOST);
 	if (rc == 0)
-		rc = job_application_find_shortest(application);
+		rc = job_application_find_least(application);
 	if (rc == 0)
 		job_calls_subtract_recording(&application->job, attempt->all->run.costs);
 	return application->is_changed && application->is_gone ? rc : -ENOMEM;

@@ -38,6 +38,7 @@ static const struct options *options;
 static bool is_counting;      /* started, and not stopped */
 static bool has_window;	      /* not all of the run is recorded */
 static unsigned int captures; /* under way: nothing may synchronize */
+static bool graphs_may_wait;  /* one has captured a kernel that waits for others */
 
 /* Who holds it counts a launch, opens a session or changes the pass.  In a rotation launches that are not
  * counted do without it (counter_gate.h). */
@@ -147,7 +148,8 @@ static void finish_launch(struct counter_context *context)
 static bool has_kind_to_count(const struct launch_call *call)
 {
 	if (call->kind == LAUNCH_GRAPH)
-		return !options->is_replay && !options->kernels;
+		return !options->is_replay && !options->kernels &&
+		       !__atomic_load_n(&graphs_may_wait, __ATOMIC_RELAXED);
 	return call->kind == LAUNCH_KERNEL && counter_verdict(call);
 }
 
@@ -155,6 +157,15 @@ static bool may_count(const struct launch_call *call)
 {
 	return !is_capturing() && has_kind_to_count(call) &&
 	       (!has_window || window_contains(clock_ns(CLOCK_REALTIME)));
+}
+
+/* Which graph it is in is not followed: copies of it, and graphs with it inside, wait as well. */
+static void note_captured(const struct launch_call *call)
+{
+	bool is_kernel = call->kind == LAUNCH_KERNEL || call->kind == LAUNCH_COOPERATIVE;
+
+	if (is_capturing() && is_kernel && !has_kind_to_count(call))
+		__atomic_store_n(&graphs_may_wait, true, __ATOMIC_RELAXED);
 }
 
 /* NULL when the launch is not to be counted for sure: most of them, and they take no lock. */
@@ -282,6 +293,7 @@ static void enter_rotation(const struct launch_call *call, const CUpti_CallbackD
 {
 	int64_t delayed_ns = 0, waited_ns;
 
+	note_captured(call);
 	inside.launches = find_due(call, data);
 	if (inside.launches) {
 		if (begin_due(call, data))

@@ -74,6 +74,7 @@
 	CEILING(event_wait, orchestration, "ns", "", "kernel ended to the kernel of another stream started that waited for its event") \
 	CEILING(small_copy, orchestration, "ns", "", "cudaMemcpy of 4 bytes from the device, call to return") \
 	CEILING(graph_launch, orchestration, "ns", "", "the host's time in one launch of a graph with one empty kernel") \
+	CEILING(graph_branches, orchestration, "ns", "nodes", "the host's time in one launch of a graph with so many empty kernels side by side") \
 	CEILING(graph_node, orchestration, "ns", "", "device time that each further empty kernel of a chain in a graph takes") \
 	CEILING(graph_node_gap, orchestration, "ns", "", "as kernel_gap, from a node of a graph to the next") \
 	CEILING(graph_step, orchestration, "ns", "", "as graph_node, of the kernel of kernel_step") \

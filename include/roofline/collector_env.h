@@ -66,7 +66,7 @@
 		 "1: repeat every launch for every pass of the counters: exact, and slow")                  \
 	VARIABLE(ENV_COUNTERS_SHARE, "ROOFLINE_COUNTERS_SHARE", "10",                                       \
 		 "percent of the program's time that counting may take; 100 for no limit")                  \
-	VARIABLE(ENV_COUNTERS_SKIP, "ROOFLINE_COUNTERS_SKIP", "nccl|nvshmem",                               \
+	VARIABLE(ENV_COUNTERS_SKIP, "ROOFLINE_COUNTERS_SKIP", "nccl|nvshmem|_on_stream_kernel",             \
 		 "leave kernels alone whose mangled name matches: those that wait for others")              \
 	VARIABLE(                                                                                           \
 		ENV_SAMPLE, "ROOFLINE_SAMPLE", "",                                                          \

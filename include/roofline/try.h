@@ -22,6 +22,8 @@
 		 "1: it does not step aside where it does not pay, for tests")              \
 	VARIABLE(TRY_ENV_UNWATCHED, "ROOFLINE_TRY_UNWATCHED",                               \
 		 "1: as where the kernel does not tell when memory is unmapped, for tests") \
+	VARIABLE(TRY_ENV_EVENTS_AT_ONCE, "ROOFLINE_TRY_EVENTS_AT_ONCE",                     \
+		 "1: events are never put off, for tests")                                  \
 	VARIABLE(TRY_ENV_WATCH, "ROOFLINE_TRY_WATCH",                                       \
 		 "1: without a strategy, it takes the time of the run alone")               \
 	VARIABLE(TRY_ENV_CALLS, "ROOFLINE_TRY_CALLS",                                       \
@@ -45,48 +47,50 @@ enum try_variable { TRY_VARIABLES(TRY_CONSTANT) TRY_VARIABLE_COUNT };
 enum try_strategy { TRY_STRATEGIES(TRY_CONSTANT) TRY_STRATEGY_COUNT };
 
 /* COUNT(constant, name, meaning) */
-#define TRY_COUNTS(COUNT)                                                                       \
-	COUNT(TRY_LAUNCHES_SEEN, "launches_seen", "launches of kernels that the program made")  \
-	COUNT(TRY_LAUNCHES_DEFERRED, "launches_deferred", "of these, those that were put off")  \
-	COUNT(TRY_MEMORY_SEEN, "memory_seen", "memsets and copies within memory of the GPU")    \
-	COUNT(TRY_MEMORY_DEFERRED, "memory_deferred", "of these, those that were put off")      \
-	COUNT(TRY_GRAPH_LAUNCHES, "graph_launches",                                             \
-	      "graphs that were launched for what was put off")                                 \
-	COUNT(TRY_GRAPH_NODES, "graph_nodes",                                                   \
-	      "launches, memsets and copies that these graphs contained")                       \
-	COUNT(TRY_NODES_SET, "graph_nodes_set", "of these, those whose parameters had changed") \
-	COUNT(TRY_INSTANTIATED, "graphs_instantiated", "graphs that were made")                 \
-	COUNT(TRY_TIMER_FLUSHES, "timer_flushes", "times that nothing was called for a while")  \
-	COUNT(TRY_LATE_ERRORS, "late_errors",                                                   \
-	      "errors that a launch would have returned, and a later call did")                 \
-	COUNT(TRY_ALLOCATIONS_SEEN, "allocations_seen", "calls of cuMemAlloc")                  \
-	COUNT(TRY_ALLOCATIONS_REUSED, "allocations_reused",                                     \
-	      "of these, those that got memory that was kept")                                  \
-	COUNT(TRY_FREES_SEEN, "frees_seen", "calls of cuMemFree")                               \
-	COUNT(TRY_FREES_KEPT, "frees_kept", "of these, those whose memory was kept")            \
-	COUNT(TRY_BLOCKS_RETURNED, "blocks_returned",                                           \
-	      "blocks that were kept and then given back to the driver")                        \
-	COUNT(TRY_WAITS_SEEN, "waits_seen", "waits for a stream, an event or everything")       \
-	COUNT(TRY_WAITS_OVER, "waits_over", "of these, those for what was done already")        \
-	COUNT(TRY_WAITS_LEFT_OUT, "waits_left_out",                                             \
-	      "of these, those that were left out, as the host could not tell")                 \
-	COUNT(TRY_WAITS_MADE, "waits_made_later",                                               \
-	      "waits that were made later, before a call that could tell")                      \
-	COUNT(TRY_COPIES_SEEN, "copies_seen", "copies between the host and the GPU")            \
-	COUNT(TRY_COPIES_STAGED, "copies_staged",                                               \
-	      "of these, those of pageable memory that went through pinned memory")             \
-	COUNT(TRY_STAGED_BYTES, "staged_bytes", "bytes that went through it")                   \
-	COUNT(TRY_COPIES_REGISTERED, "copies_registered",                                       \
-	      "of all copies, those of memory that was registered for it")                      \
-	COUNT(TRY_REGISTERED_BYTES, "registered_bytes", "bytes that were copied so")            \
-	COUNT(TRY_RANGES_REGISTERED, "ranges_registered",                                       \
-	      "times that memory of the program was registered")                                \
-	COUNT(TRY_RANGES_RELEASED, "ranges_released",                                           \
-	      "times that it was released again, before the end")                               \
-	COUNT(TRY_UNWATCHED, "unwatched",                                                       \
-	      "1: none was, as the kernel does not tell when it is unmapped (userfaultfd)")     \
-	COUNT(TRY_RUN_NS, "run_ns",                                                             \
-	      "nanoseconds from the first launch to the end of the last wait")                  \
+#define TRY_COUNTS(COUNT)                                                                         \
+	COUNT(TRY_LAUNCHES_SEEN, "launches_seen", "launches of kernels that the program made")    \
+	COUNT(TRY_LAUNCHES_DEFERRED, "launches_deferred", "of these, those that were put off")    \
+	COUNT(TRY_MEMORY_SEEN, "memory_seen", "memsets, copies on the GPU, and of pinned memory") \
+	COUNT(TRY_MEMORY_DEFERRED, "memory_deferred", "of these, those that were put off")        \
+	COUNT(TRY_EVENTS_DEFERRED, "events_deferred",                                             \
+	      "events recorded in a stream, or waited for in one, that were put off")             \
+	COUNT(TRY_GRAPH_LAUNCHES, "graph_launches",                                               \
+	      "graphs that were launched for what was put off")                                   \
+	COUNT(TRY_GRAPH_NODES, "graph_nodes",                                                     \
+	      "launches, memsets and copies that these graphs contained")                         \
+	COUNT(TRY_NODES_SET, "graph_nodes_set", "of these, those whose parameters had changed")   \
+	COUNT(TRY_INSTANTIATED, "graphs_instantiated", "graphs that were made")                   \
+	COUNT(TRY_TIMER_FLUSHES, "timer_flushes", "times that nothing was called for a while")    \
+	COUNT(TRY_LATE_ERRORS, "late_errors",                                                     \
+	      "errors that a launch would have returned, and a later call did")                   \
+	COUNT(TRY_ALLOCATIONS_SEEN, "allocations_seen", "calls of cuMemAlloc")                    \
+	COUNT(TRY_ALLOCATIONS_REUSED, "allocations_reused",                                       \
+	      "of these, those that got memory that was kept")                                    \
+	COUNT(TRY_FREES_SEEN, "frees_seen", "calls of cuMemFree")                                 \
+	COUNT(TRY_FREES_KEPT, "frees_kept", "of these, those whose memory was kept")              \
+	COUNT(TRY_BLOCKS_RETURNED, "blocks_returned",                                             \
+	      "blocks that were kept and then given back to the driver")                          \
+	COUNT(TRY_WAITS_SEEN, "waits_seen", "waits for a stream, an event or everything")         \
+	COUNT(TRY_WAITS_OVER, "waits_over", "of these, those for what was done already")          \
+	COUNT(TRY_WAITS_LEFT_OUT, "waits_left_out",                                               \
+	      "of these, those that were left out, as the host could not tell")                   \
+	COUNT(TRY_WAITS_MADE, "waits_made_later",                                                 \
+	      "waits that were made later, before a call that could tell")                        \
+	COUNT(TRY_COPIES_SEEN, "copies_seen", "copies between the host and the GPU")              \
+	COUNT(TRY_COPIES_STAGED, "copies_staged",                                                 \
+	      "of these, those of pageable memory that went through pinned memory")               \
+	COUNT(TRY_STAGED_BYTES, "staged_bytes", "bytes that went through it")                     \
+	COUNT(TRY_COPIES_REGISTERED, "copies_registered",                                         \
+	      "of all copies, those of memory that was registered for it")                        \
+	COUNT(TRY_REGISTERED_BYTES, "registered_bytes", "bytes that were copied so")              \
+	COUNT(TRY_RANGES_REGISTERED, "ranges_registered",                                         \
+	      "times that memory of the program was registered")                                  \
+	COUNT(TRY_RANGES_RELEASED, "ranges_released",                                             \
+	      "times that it was released again, before the end")                                 \
+	COUNT(TRY_UNWATCHED, "unwatched",                                                         \
+	      "1: none was, as the kernel does not tell when it is unmapped (userfaultfd)")       \
+	COUNT(TRY_RUN_NS, "run_ns",                                                               \
+	      "nanoseconds from the first launch to the end of the last wait")                    \
 	COUNT(TRY_STEPPED_ASIDE, "stepped_aside", "1: it cost more than it saved, and stopped")
 
 enum try_count { TRY_COUNTS(TRY_CONSTANT) TRY_COUNT_COUNT };

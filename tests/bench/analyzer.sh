@@ -9,7 +9,7 @@ set -eu
 BUILD=${BUILD:-build}
 sizes=${KERNELS:-1000000 10000000}
 repeats=${REPEATS:-3}
-ceilings=$(ls "$(dirname "$0")"/../../ceilings/*.json | head -n 1)
+ceilings=$(ls "$(dirname "$0")"/../../ceilings/NVIDIA_H200*.json | head -n 1)
 folder=$(mktemp -d "${TMPDIR:-/tmp}/roofline-bench.XXXXXX")
 trap 'rm -rf "$folder"' EXIT
 

@@ -1,8 +1,9 @@
 #!/bin/bash
 # What recording costs: the same programs bare, with the collector throwing every record away (the
 # floor), with the collector, with it recording no API calls, all of them, or every wait's stream,
-# and under Nsight Systems where $NSYS names it.  The ways take turns, so that drift of the machine
-# hits all alike; medians over the rounds are compared.
+# under Nsight Systems where $NSYS names it, and loops of PyTorch under its own profiler, without
+# and with operators.  The ways take turns, so that drift of the machine hits all alike; medians over
+# the rounds are compared.
 #
 #   make && make gpu-tests && tests/bench/collector.sh [ROUNDS]      5 rounds when not given
 #
@@ -50,6 +51,7 @@ for index in "${!benches[@]}"; do
 done
 ways=(bare floor collector api_none api_all syncs)
 graph_ways=(graph_level) # of graphs only: one record a launch instead of one a node
+torch_ways=(torch_cuda torch_all) # of PyTorch only: its profiler, without and with its operators
 if [[ -n $nsys ]]; then
 	ways+=(nsys)
 	graph_ways+=(nsys_node) # nsys records graphs as one by default
@@ -81,6 +83,8 @@ run_way() {
 	syncs) with ROOFLINE_SYNCS=1 "$@" ;;
 	graph_level) with ROOFLINE_GRAPHS=graph "$@" ;;
 	nsys) "$nsys" "${nsys_options[@]}" "$@" ;;
+	torch_cuda) env -u CUDA_INJECTION64_PATH "$@" --profile cuda ;;
+	torch_all) env -u CUDA_INJECTION64_PATH "$@" --profile all ;;
 	nsys_node) "$nsys" "${nsys_options[@]}" --cuda-graph-trace=node "$@" ;;
 	esac
 	rm -rf "$scratch/out" "$scratch"/nsys*
@@ -92,6 +96,7 @@ measure() {
 		IFS='|' read -r label metric command <<<"${benches[index]}"
 		here=("${ways[@]}")
 		[[ $label == *graph* ]] && here+=("${graph_ways[@]}")
+		[[ $label == torch* ]] && here+=("${torch_ways[@]}")
 		for way in "${here[@]}"; do
 			# shellcheck disable=SC2086 # the command is words
 			run_way "$way" $command >"$scratch/log" 2>"$scratch/errors" ||
@@ -123,7 +128,7 @@ table() {
 		return n % 2 ? value[key, (n + 1) / 2] : (value[key, n / 2] + value[key, n / 2 + 1]) / 2
 	}
 	END {
-		way_count = split("bare floor collector api_none api_all syncs graph_level nsys nsys_node", ways, " ")
+		way_count = split("bare floor collector api_none api_all syncs graph_level nsys nsys_node torch_cuda torch_all", ways, " ")
 		printf "%-17s %-17s %-11s %10s %22s %9s %8s %9s\n", "what", "unit", "way",
 			"median", "min .. max", "of bare", "added", "of floor"
 		for (index_ = 0; index_ <= last; index_++)

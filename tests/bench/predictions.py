@@ -79,7 +79,7 @@ PAIRS = [
     ("fuse_horizontal", "naive", "batched", "--batch-launches"),
     ("fuse_horizontal", "naive", "streams", "underfilled_gpu"),
     ("fuse_horizontal", "naive_mixed", "prefix_mixed", "--batch-launches"),
-    ("fuse_horizontal", "naive_mixed", "graph_mixed", "launch_bound_graph"),
+    ("fuse_horizontal", "naive_mixed", "graph_mixed", "--streams --graph"),
     ("fuse_conv_bn_relu", "naive", "fused", "--fuse"),
     ("fuse_conv_bn_relu", "nchw_naive", "nchw_fused", "--fuse"),
     ("fuse_layernorm_gemm", "naive", "cublaslt", "--fuse"),

@@ -23,7 +23,8 @@ TOOL = pathlib.Path(os.environ.get("BUILD", ROOT / "build")) / "bin" / "roofline
 LEAST = 10
 QUEUED_NS, COPY_QUEUED_NS = 5000, 1000
 MOST_NS = 20_000  # more than that waited for something else
-TABLES = {"kernels.csv": "kernel", "copies.csv": "copy", "memsets.csv": "copy", "graphs.csv": "kernel"}
+TABLES = ["kernels.csv", "copies.csv", "memsets.csv", "graphs.csv"]
+HOST_COPIES = ("1", "2")  # from the host, and to it: what runs on the GPU alone is like a kernel
 
 
 def rows_of(path):
@@ -36,9 +37,10 @@ def rows_of(path):
 def operations(folder):
     """By stream: start, end, kind, call."""
     streams = collections.defaultdict(list)
-    for table, kind in TABLES.items():
+    for table in TABLES:
         for row in rows_of(folder / table):
             if row.get("start_ns"):
+                kind = "copy" if table == "copies.csv" and row["kind"] in HOST_COPIES else "kernel"
                 stream = row.get("device"), row.get("context"), row.get("stream")
                 streams[stream].append((int(row["start_ns"]), int(row["end_ns"]), kind, row["correlation"]))
     return [sorted(one) for one in streams.values()]
@@ -47,9 +49,7 @@ def operations(folder):
 def kind_of(before, after, graphs):
     if before[3] in graphs:
         return "after a graph"
-    if before[2] == "copy":
-        return "after a copy"
-    return "kernel to copy" if after[2] == "copy" else "after a kernel"
+    return f"{before[2]} to {after[2]}"
 
 
 def gaps_of(folder):

@@ -92,6 +92,22 @@ first_advice() {
 	grep -q '^imported_from,Nsight Systems 2024.6.2.225$' old/*/process.csv
 }
 
+@test "traces of ranks that PyTorch numbered are a job, with the communication that is exposed and overlapped there" {
+	python3 "$root/tests/tools/make_ddp.py" ranks --buckets 5 --late 100000
+	for rank in 0 1; do
+		python3 "$root/tests/tools/make_foreign.py" kineto ranks/host.100$rank rank$rank.json
+	done
+	"$ROOFLINECTL" import rank1.json rank0.json -o job
+	for folder in ranks job; do
+		"$ROOFLINECTL" report --section job --format json "$folder" | python3 -c '
+import json, sys
+for rank in json.load(sys.stdin)["job"]["ranks"]:
+    print(*(rank[key + "_ns"] for key in ("computation", "communication", "exposed", "overlapped", "wait", "idle")))' >$folder.times
+	done
+	diff ranks.times job.times
+	awk '$3 <= 0 || $4 <= 0 { exit 1 }' job.times
+}
+
 @test "files of several ranks are processes of one recording, and their GPUs stay apart" {
 	gzip <"$made/kineto.json" >rank1.json.gz
 	"$ROOFLINECTL" import "$made/kineto.json" rank1.json.gz -o job

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # A single allocation that fails, in some of all the places: tests/faults/no_memory.sh (make faults) tries many more.
 load common
+bats_require_minimum_version 1.5.0
 
 @test "a command that finds no memory for something says so on one line, or answers as ever" {
 	[[ $BUILD != */sanitized ]] || skip "the sanitizer's allocator cannot be replaced"
@@ -23,5 +24,17 @@ load common
 			[ "${#lines[@]}" -eq 1 ]
 			[ ! -e made.roofline ]
 		fi
+	done
+}
+
+@test "a job that finds no memory to list its ranks is told so, and is not taken for one rank" {
+	[[ $BUILD != */sanitized ]] || skip "the sanitizer's allocator cannot be replaced"
+	cd "$BATS_TEST_TMPDIR"
+	python3 "$root/tests/tools/make_job.py" job --ranks 2 --steps 8
+	"$ROOFLINECTL" report --section processes job >whole
+	for at in {1..40}; do
+		LD_PRELOAD="$BUILD/tests/tools/libfail_malloc.so" FAIL_AT="$at" run --separate-stderr "$ROOFLINECTL" report --section processes job
+		[ "$status" -eq 1 ] || { [ "$status" -eq 0 ] && diff whole - <<<"$output"; }
+		[ "$status" -eq 0 ] || [ "${#stderr_lines[@]}" -eq 1 ]
 	done
 }

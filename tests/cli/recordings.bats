@@ -33,7 +33,7 @@ of_two_ranks() {
 }
 
 # Of workloads that take two GPUs.
-several_gpus='^nvshmem_|^mpi_|^two_stage[.]|^p2p_overlap[.]|^nccl_|^scaling[.]'
+several_gpus='^ddp[.]|^pitfalls[.](no_)?staged_peer_copy$|^nvshmem_|^mpi_|^two_stage[.]|^p2p_overlap[.]|^nccl_|^scaling[.]'
 of_several_gpus() {
 	recording_names | grep -E "$several_gpus" || true
 }
@@ -866,11 +866,11 @@ assert [row["tail_ns"] + row["collective_wait_ns"] == "0" for row in csv.DictRea
 	END
 }
 
-# A process for each GPU, or one for both: a rank is a GPU of a process.
+# A process for each GPU, or one for both: a rank is a GPU of a process.  mpirun asks for the GPUs, too, and is none.
 @test "workloads on several GPUs: nothing is lost, and both GPUs are ranks of one job" {
 	[ -n "$(of_several_gpus)" ] || skip "record.sh tests/recordings '^(nvshmem_|two_stage|p2p_|nccl_|scaling)' makes these recordings on two GPUs"
 	expect "$(of_several_gpus)" 'r["losses"] == {}' 'len(r["devices"]) == 2' 'len(r["job"]["ranks"]) == 2' \
-		'len(r["processes"]) == (2 if name.startswith("nvshmem_") else 1)' \
+		'len(r["processes"]) == (2 if name.startswith(("nvshmem_", "ddp.")) else 3 if name.startswith("mpi_") else 1)' \
 		'all(not p["is_cut_off"] for p in r["processes"])'
 }
 

@@ -154,12 +154,24 @@ problem() {
 @test "kernels that wait for others are never inside a range" {
 	record driver cuda launch:count=9 launch:call=cooperative,name=coop,count=9 \
 		launch:call=ex_cooperative,name=coop,count=9 launch:name=ncclDevKernel_AllReduce,count=9 \
-		launch:name=nvshmem_barrier,count=9 launch:count=9
+		launch:name=nvshmem_barrier,count=9 launch:name=_Z36barrier_on_stream_kernel_threadgroup,count=9 launch:count=9
 	warned 0
 	[ "$(ranges ',_Z4stepPfi,')" -gt 3 ]
-	equal others 0 "$(ranges ',(coop|nccl|nvshmem)')"
+	equal others 0 "$(ranges ',(coop|nccl|nvshmem|_Z36barrier)')"
 	equal counted "$(ranges .)" "$(rows counted)"
-	equal kernels $((54 - $(ranges ,unrecorded,))) "$(rows kernels)"
+	equal kernels $((63 - $(ranges ,unrecorded,))) "$(rows kernels)"
+}
+
+@test "graphs are left alone once a kernel that waits for others was captured" {
+	record driver cuda capture:begin launch:count=3,name=own capture:end launch:call=graph,name=before,count=9 \
+		capture:begin launch:name=ncclDevKernel_AllReduce capture:end launch:call=graph,name=after,count=9 launch:count=9
+	warned 0
+	[ "$(sql 'select count(*) from counted where is_graph = 1')" -gt 2 ]
+	[ "$(ranges ',before,')" -gt 2 ]
+	equal after 0 "$(ranges ,after,)"
+	[ "$(ranges ',_Z4stepPfi,')" -gt 2 ]
+	record driver cuda capture:begin launch:call=cooperative,name=coop capture:end launch:call=graph,name=after,count=9
+	equal cooperative 0 "$(ranges ,after,)"
 }
 
 @test "ROOFLINE_COUNTERS_SKIP names other kernels to leave alone" {

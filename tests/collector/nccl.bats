@@ -90,3 +90,12 @@ table() {
 	END
 	equal rows 1 "$(rows communicators)"
 }
+
+@test "what was asked for is there, and up to when nothing more was, when a signal ends a program that waits for it" {
+	record cuda nccl_domain nccl:0,q66,d2,d1,d0 nccl:5,q66,q1048576,d0 sleep_ms:300 signal:15
+	equal collectives AllReduce,66,1048576,4294967295,0 "$(table collectives)"
+	asked=$(tail -n 1 "$(tables collectives)" | cut -d, -f1)
+	heard=$(tail -n 1 "$(tables clocks)" | cut -d, -f1)
+	[ $((heard - asked)) -gt 100000000 ]
+	[ -z "$(sed -n 's/^sealed_ns,//p' "$(tables process)")" ]
+}

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/report.h"
 #include "charts/charts.h"
@@ -139,6 +140,39 @@ static void export_as(const char *path, unsigned what)
 		     "-o", out, path);
 }
 
+/* A part of it as a recording of its own. */
+static void report_part(const char *path, unsigned what)
+{
+	const char *range = what & 1 ? "step" : "k";
+	char out[PATH_MAX];
+
+	snprintf(out, sizeof(out), "%s/part.roofline", fuzz_folder());
+	unlink(out);
+	if (what & 2)
+		FUZZ_COMMAND(cmd_pack, path, "--range", range, "-o", out);
+	else
+		FUZZ_COMMAND(cmd_pack, path, "--from", "1us", "--to", "1ms", "-o", out);
+	if (access(out, F_OK) == 0)
+		FUZZ_COMMAND(cmd_report, out);
+}
+
+static void compare_page(const char *path)
+{
+	char out[PATH_MAX];
+
+	snprintf(out, sizeof(out), "%s/out.html", fuzz_folder());
+	FUZZ_COMMAND(cmd_compare, "--html", out, path, path);
+}
+
+static void summarize(const char *path)
+{
+	char out[PATH_MAX];
+
+	snprintf(out, sizeof(out), "%s/summary", fuzz_folder());
+	FUZZ_COMMAND(cmd_summarize, path, "-o", out);
+	FUZZ_COMMAND(cmd_merge, out, out);
+}
+
 /* Techniques in groups that may be applied one after the other. */
 static void ask_what_if(const char *path, unsigned what)
 {
@@ -149,8 +183,10 @@ static void ask_what_if(const char *path, unsigned what)
 		{"--check-every", "--decide", "--aggregate=8", "--keep-modules"},
 		{"--while", "--device-launch", "--batch=4", "--unroll"},
 		{"--batch-launches", "--dependent", "--graph", "--queue"},
+		{"--peer-copy", "--buckets=2", "--signals", NULL},
+		{"--unroll", "--narrow=2", "--fill", "--pinned"},
 	};
-	const char *const *group = groups[what % 6];
+	const char *const *group = groups[what % (sizeof(groups) / sizeof(groups[0]))];
 
 	FUZZ_COMMAND(cmd_whatif, "--format", what & 0x80 ? "json" : "text", group[0], group[1],
 		     group[2], group[3], path);
@@ -194,6 +230,15 @@ void fuzz_recording(const uint8_t *bytes, size_t size)
 		break;
 	case 9:
 		FUZZ_COMMAND(cmd_report, "--range", "step", "--skip-first", "1", path);
+		break;
+	case 10:
+		report_part(path, bytes[1]);
+		break;
+	case 11:
+		compare_page(path);
+		break;
+	case 12:
+		summarize(path);
 		break;
 	default:
 		draw(path, bytes[1]);

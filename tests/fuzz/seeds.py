@@ -19,7 +19,10 @@ COMMANDS = 16  # recording.c
 RECORDINGS = """nvtx_ranges persistent.persistent pitfalls.no_bank_conflicts device_graph.tail
     copy_overlap.naive conditional_while.naive pytorch.naive collectives.ordered graph_update.naive
     syncs jit_gemm.disk pitfalls.late_module_load pitfalls.low_occupancy transformer.selected
-    device_graph atomic_batch.naive graph_memory.naive""".split()
+    device_graph atomic_batch.naive graph_memory.naive nccl_bucketed.naive p2p_overlap.naive
+    nvshmem_step.naive work_queue.naive.sampled torch_train clusters.naive""".split()
+# Beside them are runs without recording.
+PAIRS = "graph_chain.naive".split()
 
 
 class Seeds:
@@ -32,7 +35,8 @@ class Seeds:
             file.write(content)
 
     def unpack(self, name, folder):
-        path = os.path.join(ROOT, "tests/recordings", name + ".roofline")
+        within = "tests/pairs" if name in PAIRS else "tests/recordings"
+        path = os.path.join(ROOT, within, name + ".roofline")
         if os.path.exists(path):
             subprocess.run([self.program, "unpack", path, "-o", folder], check=True)
         return os.path.exists(path)
@@ -70,9 +74,9 @@ def every_table():
 
 def put_recordings(seeds, scratch):
     names = b""
-    for command in (0, 1, 3, 5):
+    for command in range(COMMANDS):
         seeds.put("recording", "every_table.%d" % command, bytes([command, 0]) + every_table())
-    for number, name in enumerate(RECORDINGS):
+    for number, name in enumerate(RECORDINGS + PAIRS):
         folder = os.path.join(scratch, name)
         if not seeds.unpack(name, folder):
             sys.exit("seeds.py: no recording " + name)
@@ -130,6 +134,30 @@ def put_trials(seeds):
             seeds.put("trials", name, b"".join(read(path).splitlines(keepends=True)[:12]))
 
 
+def put_outputs(seeds):
+    run = "step %d of 3: %.3f ms\nsum 1024\n"
+    texts = [run % (step, ms) for step, ms in ((1, 2.5), (1, 2.75), (2, 1.5))]
+    seeds.put("outputs", "runs", "@@\n".join(texts).encode())
+    seeds.put("outputs", "long", "@@\n".join(text * 400 for text in texts).encode())
+    text = read(os.path.join(ROOT, "include/roofline/try.h")).decode()
+    names = re.findall(r"\b(?:COUNT|REASON)\(\w+, \"([^\"]+)\"", text)
+    rows = ["%s%s,%d" % (prefix, name, 7) for name in names for prefix in ("", "passed:", "flush:")]
+    seeds.put("outputs", "reached", "\n".join(rows).encode())
+
+
+def put_live(seeds, scratch):
+    text = read(os.path.join(ROOT, "include/roofline/control.h")).decode()
+    status = "".join("%s 5\n" % name for name in re.findall(r"\bVALUE\((\w+),", text))
+    files = "@status\n" + status + "busy_ns.0 4\n@slow\nstart_ns 1\nend_ns 9\nlimit_ns 2\n"
+    folder = os.path.join(scratch, "live")
+    seeds.unpack("syncs", folder)
+    process = os.path.join(folder, os.listdir(folder)[0])
+    for table in ("process", "kernels", "signatures", "names"):
+        lines = read(os.path.join(process, table + ".csv")).decode().splitlines(keepends=True)
+        files += "@%s.csv\n%s" % (table, "".join(lines[: ROWS + 1]))
+    seeds.put("live", "syncs", files.encode())
+
+
 def put_summaries(seeds, scratch):
     """Without the program zstd a summary cannot be read here: then it begins with its first line."""
     seeds.put("summaries", "first_line", b"roofline-summary 1\n")
@@ -154,7 +182,9 @@ def main():
         put_ceilings(seeds)
         put_imported(seeds, scratch)
         put_summaries(seeds, scratch)
+        put_live(seeds, scratch)
     put_trials(seeds)
+    put_outputs(seeds)
 
 
 main()

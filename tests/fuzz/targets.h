@@ -19,7 +19,9 @@
 	TARGET(imported, "a file of another tool, to be imported and then reported")    \
 	TARGET(names, "names of kernels, a line each, to be demangled and shortened")   \
 	TARGET(trials, "what tune measured, to be read and drawn")                      \
-	TARGET(summaries, "the text of a summary of ranks, to be merged and shown")
+	TARGET(summaries, "the text of a summary of ranks, to be merged and shown")     \
+	TARGET(outputs, "what a program writes that strategies are tried on")           \
+	TARGET(live, "the folder of a process under way, to be asked, read and dumped")
 
 #define FUZZ_PROTOTYPE(name, what) void fuzz_##name(const uint8_t *bytes, size_t size);
 FUZZ_TARGETS(FUZZ_PROTOTYPE)

@@ -5,7 +5,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
 
 tool=$BUILD/bin/rooflinectl
-export NCCL_MAX_CTAS=4 NCCL_MULTI_RANK_GPU_ENABLE=1
+export NCCL_MAX_CTAS=4 NCCL_MULTI_RANK_GPU_ENABLE=1 CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES:-0}
 
 # run_ranks COUNT OPTION...: nccl_calls with so many ranks on GPU 0, recorded as one job; what each prints in $scratch/rank.N
 run_ranks() {

@@ -5,20 +5,12 @@
 #   ONLY=REGEX JOBS=N SANITIZER=PATH tests/gpu/check_sanitizer.sh     workloads whose name matches, N at a time
 # shellcheck source=tests/gpu/tap.bash
 . "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
+# shellcheck source=tests/gpu/sanitizer.bash
+. "$(dirname "${BASH_SOURCE[0]}")/sanitizer.bash"
 
 folder=$BUILD/lib/rooflinectl/workloads
 found_code=86 # of the tool, when it has found something
 first_port=49152
-
-find_sanitizer() {
-	local ncu path
-	ncu=$(readlink -f "$(command -v ncu)")
-	for path in "${SANITIZER-}" "$(command -v compute-sanitizer)" "${CUDA_HOME-}"/bin/compute-sanitizer \
-		/usr/local/cuda/bin/compute-sanitizer /usr/local/cuda/compute-sanitizer/compute-sanitizer \
-		"${ncu%/*}"/compute-sanitizer /opt/nvidia/*/*/compute-sanitizer; do
-		[ ! -f "$path" ] || [ ! -x "$path" ] || { echo "$path"; return; }
-	done
-}
 
 sanitizer=$(find_sanitizer)
 if [ -z "$sanitizer" ]; then

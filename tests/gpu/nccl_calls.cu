@@ -1,7 +1,8 @@
 /* nccl_calls: each collective of NCCL, of bytes that are known; prints what a recording must hold of it.
  * nccl_calls RANK COUNT FILE [--swap] [--repeats N]
- * FILE: where rank 0 leaves the communicator's id for the others, and none is yet.  --swap: rank 1 asks for two
- * reductions in the other order, which NCCL does not notice.  Then one all-reduce of 1 MiB over and over.
+ * Rank N is on GPU N, where there are so many.  FILE: where rank 0 leaves the communicator's id for the others, and none
+ * is yet.  --swap: rank 1 asks for two reductions in the other order, which NCCL does not notice.  Then one all-reduce of
+ * 1 MiB over and over.
  * Lines: "version 22907", "call OPERATION,BYTES,PEER,REDUCTION" as in collectives.csv, "captured N". */
 #include <cstdint>
 #include <cstdio>
@@ -177,7 +178,7 @@ int main(int argc, char **argv)
 	const size_t room = 1 << 20; /* values */
 	struct end e = {};
 	struct nccl_id id;
-	int version = 0;
+	int version = 0, devices = 0;
 	void *library = dynamic_library_open_wheel("libnccl.so.2", "nccl");
 
 	if (argc < 4)
@@ -190,7 +191,8 @@ int main(int argc, char **argv)
 	e.count = atoi(argv[2]);
 	NCCL_CHECK(ncclGetVersion(&version));
 	printf("version %d\n", version);
-	CUDA_CHECK(cudaSetDevice(0));
+	CUDA_CHECK(cudaGetDeviceCount(&devices));
+	CUDA_CHECK(cudaSetDevice(e.rank % devices));
 	if (e.rank == 0) {
 		NCCL_CHECK(ncclGetUniqueId(&id));
 		leave_id(id, argv[3]);

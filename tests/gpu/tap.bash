@@ -63,6 +63,15 @@ record() {
 	ROOFLINE_OUTPUT=$recording LD_PRELOAD=$collector "$@"
 }
 
+# gpu_count: those that programs see
+gpu_count() {
+	if [ -n "${CUDA_VISIBLE_DEVICES:-}" ]; then
+		tr , '\n' <<<"$CUDA_VISIBLE_DEVICES" | grep -c .
+	else
+		nvidia-smi -L 2>/dev/null | wc -l
+	fi
+}
+
 # rows TABLE: how many rows all processes of $recording have of it
 rows() {
 	tail -q -n +2 "$recording"/*/"$1".csv | wc -l

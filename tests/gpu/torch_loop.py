@@ -7,6 +7,7 @@ Without PyTorch or a GPU it says so in one line and ends well.
 """
 
 import argparse
+import contextlib
 import statistics
 import sys
 import time
@@ -25,6 +26,8 @@ def parse_options():
     parser.add_argument("--iterations", type=positive, default=2000, help="iterations in a run")
     parser.add_argument("--repeats", type=positive, default=7, help="runs; the median counts")
     parser.add_argument("--size", type=positive, default=4096, help="elements of the tensor")
+    parser.add_argument("--profile", choices=["cuda", "all"],
+                        help="under PyTorch's own profiler: what the GPU does, or also PyTorch's operators")
     return parser.parse_args()
 
 
@@ -54,6 +57,15 @@ def capture(torch, step):
     return graph.replay
 
 
+def profiler_of(torch, profile):
+    """What to run in; without a profile nothing is done."""
+    if not profile:
+        return contextlib.nullcontext()
+    kinds = torch.profiler.ProfilerActivity
+    return torch.profiler.profile(
+        activities=[kinds.CUDA] if profile == "cuda" else [kinds.CPU, kinds.CUDA])
+
+
 def run_ns(torch, step, iterations):
     torch.cuda.synchronize()
     start_ns = time.perf_counter_ns()
@@ -75,7 +87,8 @@ def main():
 
     step = capture(torch, three_operations) if options.mode == "graph" else three_operations
     run_ns(torch, step, options.iterations)
-    runs = [run_ns(torch, step, options.iterations) for _ in range(options.repeats)]
+    with profiler_of(torch, options.profile):
+        runs = [run_ns(torch, step, options.iterations) for _ in range(options.repeats)]
     print(f"mode {options.mode}")
     print(f"kernels_per_iteration 3")
     print(f"us_per_iteration {statistics.median(runs) / options.iterations / 1e3:.3f}")

@@ -50,10 +50,11 @@ record() {
 	work_queue.before | dp_irregular.before) options=(--sample=10us --sample-metrics=sm) ;;
 	# merged atomics from their units' busy cycles, which only counters tell
 	atomic_* | histogram.before) options=("--counters=roofline,atomics,sm") ;;
-	# of kernels side by side none can be counted
-	fuse_horizontal.before) ;;
-	# fewer bytes from those that kernels move
-	fuse_*.before | overfused.before | clusters.before | precision.before) options=(--counters) ;;
+	# which kernels may run side by side, from what they read and write; of such none can be counted
+	fuse_horizontal.before | concurrent_kernels.before | graph_forkjoin.before) options=(--args) ;;
+	# fewer bytes from those that kernels move, and whose they are from what they are given
+	fuse_*.before | overfused.before | clusters.before) options=(--counters --args) ;;
+	precision.before) options=(--counters) ;;
 	*.before) ;;
 	# what is only compared otherwise: with the least added, which is by graph but for graphs that are updated
 	graph_update.*) ;;

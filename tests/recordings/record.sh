@@ -6,13 +6,16 @@
 # warm-up and one run each.  Those of workloads about roofs, traffic and atomics have hardware counters, for
 # which they run twice and without a limit; those of workloads in which the device launches have samples,
 # and where it launches graphs a second run.  Those of several ranks need two GPUs: with one they are left
-# out.  Each is packed; README.md tells where and when the present ones were made.
+# out; where there are four, some are made on four as well, and called so.  Each is packed; README.md tells where and
+# when the present ones were made.
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 build=$PWD/build
 out=$(realpath -m "${1:-tests/recordings}")
 only=${2:-.}
 python=${PYTHON:-python3}
+mpirun=(mpirun --oversubscribe --bind-to none)
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 # in a container
 samples=(--sample=1us --sample-metrics=sm,dram)
 counters=(--counters=roofline,atomics,sm --counters-share=100)
 waits=(--counters=roofline,atomics,sm,shared,stalls,global --counters-share=100)
@@ -84,6 +87,9 @@ for workload in $(awk -F'[(,]' '/^[ \t]*WORKLOAD\(/ { print $2 }' workloads/work
 		nvshmem_* | two_stage | p2p_overlap | nccl_* | scaling)
 			[ "$(nvidia-smi -L | wc -l)" -lt 2 ] || CUDA_VISIBLE_DEVICES=0,1 record "$workload.$variant" -- \
 				"$workload" "$variant" --repeats 1 --iterations 20 ;;
+		mpi_cuda)
+			[ "$(nvidia-smi -L | wc -l)" -lt 2 ] || CUDA_VISIBLE_DEVICES=0,1 record "$workload.$variant" -- \
+				"${mpirun[@]}" -n 2 "$workload" "$variant" --repeats 1 ;;
 		transformer) record "$workload.$variant" -- "$workload" "$variant" --repeats 1 --iterations 5 ;;
 		*) record "$workload.$variant" -- "$workload" "$variant" --repeats 1 ;;
 		esac
@@ -129,6 +135,22 @@ if [ "$(nvidia-smi -L | wc -l)" -ge 2 ]; then
 	record pitfalls.staged_peer_copy -- pitfalls staged_peer_copy
 	record pitfalls.no_staged_peer_copy -- pitfalls no_staged_peer_copy
 	record pitfalls.collective_order -- "$python" tests/gpu/collectives.py --mode swapped
+	unset CUDA_VISIBLE_DEVICES
+	for gpus in 2 4; do
+		[ "$(nvidia-smi -L | wc -l)" -lt $gpus ] && continue
+		for mode in one buckets tiny; do # as tests/gpu/record_ddp.sh, which measures them as well
+			record ddp.$mode.$gpus -- "$python" tests/gpu/ddp.py --gpus $gpus --modes $mode --steps 10 --repeats 1
+		done
+	done
+fi
+if [ "$(nvidia-smi -L | wc -l)" -ge 4 ]; then
+	export CUDA_VISIBLE_DEVICES=0,1,2,3
+	for name in scaling.naive scaling.overlapped nccl_graph.naive nccl_graph.graph nccl_bucketed.naive nccl_bucketed.buckets; do
+		record "$name.four" -- "${name%.*}" "${name#*.}" --repeats 1 --iterations 20
+	done
+	for variant in naive pipelined; do
+		record "mpi_cuda.$variant.four" -- "${mpirun[@]}" -n 4 mpi_cuda "$variant" --repeats 1
+	done
 fi
 [ "$only" = . ] || exit 0
 {

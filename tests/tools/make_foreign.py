@@ -236,6 +236,10 @@ def write_kineto(recording, path):
     ]
     trace = {"schemaVersion": 1, "deviceProperties": devices, "cuda_driver_version": 13000,
              "traceEvents": events, "traceName": path, "displayTimeUnit": "ms", "baseTimeNanoseconds": begin}
+    if "rank" in recording.facts:
+        facts = recording.facts
+        trace["distributedInfo"] = {"backend": "nccl", "rank": int(facts["rank"]),
+                                    "world_size": int(facts["world_size"])}
     with open(path, "w") as file:
         file.write(re.sub(r'"@([0-9.]+)@"', r"\1", json.dumps(trace)))
 

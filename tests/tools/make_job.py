@@ -43,6 +43,7 @@ def read_arguments():
     parser.add_argument("--hosts", type=int, default=1, help="that ranks are on, in turn")
     parser.add_argument("--ahead", type=int, default=0, help="the clock of each further host, ns")
     parser.add_argument("--hang", type=int, help="a rank that does not come to the last collective")
+    parser.add_argument("--heard", type=int, help="for how long after that the collectors wrote")
     return parser.parse_args()
 
 
@@ -146,6 +147,8 @@ def run_step(arguments, ranks, step, at):
         for rank in arrived:
             rank.ask(REDUCE, rank.now - 500)
             rank.process.call(rank.now, rank.now + 2000)
+        for rank in ranks if arguments.heard else []:
+            rank.process.add("clocks", realtime_ns=START_NS + ranks[0].now + arguments.heard)
         return None
     waits = [rank.meet(last, last + arguments.collective, arguments.overlap, names_of(arguments, rank, step))
              for rank in ranks]

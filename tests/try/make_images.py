@@ -46,7 +46,7 @@ def zstd(data):
     return subprocess.run(["zstd", "-c", "--no-check"], input=data, stdout=subprocess.PIPE, check=True).stdout
 
 
-def entry(kind, data, flags=0):
+def entry(kind, data, flags=0, arch=90):
     packed = {0: data, LZ4: data, ZSTD: data}[flags]
     if flags == LZ4:
         packed = lz4(data)
@@ -54,7 +54,7 @@ def entry(kind, data, flags=0):
         packed = zstd(data)
     padded = packed + bytes(-len(packed) % 8)
     packed_bytes, bytes_before = (len(packed), len(data)) if flags else (0, 0)
-    return struct.pack("<HHIQIIHHIIIQQQ", kind, 0x101, 64, len(padded), packed_bytes, 0, 0, 9, 90, 0, 0,
+    return struct.pack("<HHIQIIHHIIIQQQ", kind, 0x101, 64, len(padded), packed_bytes, 0, 0, 9, arch, 0, 0,
                        0x11 | flags, 0, bytes_before) + padded
 
 
@@ -77,6 +77,9 @@ IMAGES = {
     "silent_zstd": fatbin(entry(ELF, elf(), ZSTD), entry(PTX, SILENT, ZSTD)),
     "zstd_prints": fatbin(entry(ELF, elf(), ZSTD), entry(PTX, PRINTS, ZSTD)),
     "silent_lz4": fatbin(entry(PTX, b"." + REPEATS, LZ4)),
+    "prints_on_8": fatbin(entry(ELF, elf(name=b"vprintf"), arch=80), entry(ELF, elf()), entry(PTX, SILENT)),
+    "prints_on_9": fatbin(entry(ELF, elf(), arch=86), entry(ELF, elf(name=b"vprintf")), entry(PTX, SILENT)),
+    "text_prints_on_8": fatbin(entry(ELF, elf()), entry(PTX, PRINTS, arch=80)),
     "unknown_kind": fatbin(entry(ELF, elf()), entry(8, SILENT)),
     "unknown": b"\x00\x01\x02\x03" * 99,
 }

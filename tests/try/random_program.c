@@ -1,14 +1,16 @@
 /*
- * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|events|alternate|memory|copies|copies-at-once|copies-alike|copies-alike-async|private|private-copies]] - a program that calls the driver as chance has it, the same for the same seed.
+ * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|checks|events|alternate|memory|copies|copies-at-once|copies-alike|copies-alike-async|private|private-copies|forks|pipeline]] - a program that calls the driver as chance has it, the same for the same seed.
  *
  * It prints what each call that waits, copies or asks returned, and the hash of all that the driver had done by then
  * (fake/).  Run bare and tried, it must print the same.  Its threads take turns; with at-once they do not, each
  * has a stream and buffers of its own, and what is printed is what these contain.
- * loop: STEPS times the same launches and a wait, in one thread; waits: a single launch; reads: and a copy to the host; loads: and an attempt to load a library; events: and an event that is recorded twice; slow: it computes between them;
+ * loop: STEPS times the same launches and a wait, in one thread; waits: a single launch; reads: and a copy to the host; loads: and an attempt to load a library; checks: and it computes for a while at the end; events: and an event that is recorded twice; slow: it computes between them;
  * alternate: each goes to another stream than the one before it.
  * private: its kernels and the host have no memory in common until a random step, at which they get some, or the kernels print; private-copies: with large copies.
  * copies, and copies-at-once: there are large copies between the host and the GPU as well; copies-alike: STEPS times the same, and
  * nothing else.
+ * pipeline: copies from page-locked memory to the GPU, kernels, and copies back.
+ * forks: kernels in streams that fork and join by events.
  * memory: it allocates and frees STEPS times, and launches nothing.
  */
 #define _GNU_SOURCE
@@ -25,6 +27,7 @@
 #include <unistd.h>
 
 unsigned seed, steps_left;
+static bool has_forks, is_pipeline;
 
 /* ---- what all threads share ---- */
 
@@ -136,7 +139,7 @@ static void in_other_context(void)
 	for (unsigned i = below(9); i > 0; i--)
 		do_launch(&launch);
 	if (below(2))
-		report("context", p_cuCtxSynchronize());
+		report_wait("context", p_cuCtxSynchronize());
 	must(p_cuCtxPopCurrent(&(CUcontext){NULL}), "cuCtxPopCurrent");
 }
 
@@ -205,10 +208,10 @@ static void observe(void)
 		copy_in();
 		break;
 	case 0:
-		report("synchronize", p_cuCtxSynchronize());
+		report_wait("synchronize", p_cuCtxSynchronize());
 		break;
 	case 1:
-		report("stream", p_cuStreamSynchronize(stream));
+		report_wait("stream", p_cuStreamSynchronize(stream));
 		break;
 	case 2:
 		report("query", asked(p_cuStreamQuery(stream)));
@@ -282,7 +285,7 @@ static void rare(void)
 
 		report("host", p_cuLaunchHostFunc(stream, host_function, "a"));
 		if (below(2))
-			report("waited", p_cuStreamSynchronize(stream));
+			report_wait("waited", p_cuStreamSynchronize(stream));
 	}
 	expose();
 }
@@ -326,7 +329,12 @@ static void *run_thread(void *number)
 			pthread_cond_wait(&turn_ends, &turn_lock);
 			continue;
 		}
-		step();
+		if (is_pipeline)
+			step_pipeline();
+		else if (has_forks)
+			step_forks();
+		else
+			step();
 		steps_left--;
 		turn = below(THREADS);
 		pthread_cond_broadcast(&turn_ends);
@@ -398,11 +406,15 @@ int main(int argc, char **argv)
 	steps_left = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 60;
 	has_turns = !is_at_once;
 	is_private = *how && strcmp(how, "memory") != 0 && strncmp(how, "copies", 6) != 0;
+	has_forks = !strcmp(how, "forks");
+	is_pipeline = !strcmp(how, "pipeline");
 	has_copies = strstr(how, "copies") != NULL;
-	is_loop = is_private && !is_at_once && strncmp(how, "private", 7) != 0;
+	is_loop = is_private && !is_at_once && !has_forks && !is_pipeline && strncmp(how, "private", 7) != 0;
 	rare_from = steps_left * (1 + seed % 4) / 5;
 	find_functions(seed % 3, seed % 4 == 3);
 	set_up();
+	if (has_forks)
+		set_up_forks();
 	if (has_copies)
 		allocate_for_copies();
 	if (!strncmp(how, "copies-alike", strlen("copies-alike"))) {
@@ -425,8 +437,12 @@ int main(int argc, char **argv)
 		printf("thread %zu %lx\n", i, sum_of_thread((unsigned)i));
 	for (unsigned i = 0; is_at_once && has_copies && i < THREADS; i++)
 		printf("copies of thread %u %lx\n", i, sum_of_copies(i));
-	if (!is_at_once)
-		report("end", p_cuCtxSynchronize());
+	if (!is_at_once) {
+		report_wait("end", p_cuCtxSynchronize());
+		if (!strcmp(how, "checks")) /* before it asks the driver anything */
+			usleep(CHECK_US);
+		report("asked", asked(p_cuStreamQuery(NULL)));
+	}
 	if (seed % 5 == 0) {
 		fflush(stdout);
 		_exit(seed % 7);

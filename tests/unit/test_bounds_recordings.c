@@ -6,21 +6,32 @@
 #include <cmocka.h>
 
 #include <glob.h>
+#include <string.h>
 
 #include "cmd/source.h"
 #include "whatif/what_if.h"
 
-#define H200_CEILINGS "ceilings/NVIDIA_H200-580.159.04.json" /* of the GPU of all of them */
-
-static struct report *load(const char *path)
+static struct report *load_with(const char *path, const char *ceilings_path)
 {
-	const struct source source = {.path = path, .ceilings_path = H200_CEILINGS};
+	const struct source source = {.path = path, .ceilings_path = ceilings_path};
 	struct report *report = NULL;
 	struct err err = {""};
 
 	if (source_load(&report, &source, "test", &err) < 0)
 		fail_msg("%s: %s", path, err.text);
 	return report;
+}
+
+/* With the ceilings of the GPU that was recorded. */
+static struct report *load(const char *path)
+{
+	struct report *report = load_with(path, "ceilings/NVIDIA_H200-580.159.04.json");
+
+	if (!strcmp(report->profile->devices[0].name, "NVIDIA H200"))
+		return report;
+	assert_string_equal(report->profile->devices[0].name, "NVIDIA H100 80GB HBM3");
+	report_free(report);
+	return load_with(path, "ceilings/NVIDIA_H100_80GB_HBM3-580.159.04.json");
 }
 
 static void expect_possible(const struct what_if *found, const char *path, int technique,

@@ -133,6 +133,47 @@ static void test_updated(void **state)
 	assert_int_equal(costs_with(older, &recorded).updated_node_ns, 1300);
 }
 
+/* The host takes 4500 for a launch, half as long again as that of the ceilings. */
+static void test_slow_host(void **state)
+{
+	static const struct row more[3] = {{CEILING_graph_set_params, 1300, 0},
+					   {CEILING_graph_updated_launch, 800, 0}};
+	const struct recorded_latencies recorded = {.untraced_call_ns = 4500};
+	struct costs costs = costs_with(more, &recorded);
+
+	(void)state;
+	assert_int_equal(costs.launch_call_ns, 4500);
+	assert_int_equal(costs.graph_launch_ns, 1500);
+	assert_int_equal(costs.node_update_ns, 1950);
+	assert_int_equal(costs.updated_node_ns, 1200);
+	assert_int_equal(costs.synchronize_ns, 2500); /* most of it is the GPU's */
+}
+
+/* A launch of a graph takes 1000, of eight branches 2000, and half as long again on a slow host. */
+static void test_branches(void **state)
+{
+	static const struct row more[3] = {{CEILING_graph_branches, 2000, 8},
+					   {CEILING_graph_branches, 6000, 40}};
+	static const struct {
+		int64_t untraced_call_ns;
+		uint64_t node_count;
+		int64_t longer_ns;
+	} cases[] = {{0, 8, 1000}, {0, 40, 5000}, {4500, 8, 1500}, {0, 0, 0}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct recorded_latencies recorded = {.untraced_call_ns =
+								    cases[i].untraced_call_ns};
+		struct ceilings *ceilings = ceilings_with(more);
+		struct costs costs;
+
+		assert_true(costs_of(&costs, ceilings, &recorded, COSTS_MIDDLE));
+		assert_int_equal(costs_branches_ns(&costs, cases[i].node_count),
+				 cases[i].longer_ns);
+		ceilings_free(ceilings);
+	}
+}
+
 static void test_older_ceilings(void **state)
 {
 	static const struct row old[3] = {{CEILING_graph_update, 5000, 10},
@@ -165,6 +206,9 @@ int main(void)
 		SENTENCE(
 			"nodes and barriers lie as much closer as a kernel's period is shorter there",
 			test_steps),
+		SENTENCE("calls take as much longer as a launch does without recording",
+			 test_slow_host),
+		SENTENCE("branches of a graph make its launch longer", test_branches),
 		SENTENCE("updated nodes make the launch longer, not the update", test_updated),
 		SENTENCE(
 			"older ceilings tell of copies as of other nodes and of updates by whole graphs, a datasheet tells no costs",

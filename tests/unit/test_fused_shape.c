@@ -57,6 +57,34 @@ static void test_range(void **state)
 	assert_float_equal(shape.warps_least, 0.5, 0);
 }
 
+/* overfused: 8 values of 4 bytes for each thread, in 22 registers. */
+static void test_values(void **state)
+{
+	static const struct {
+		double read_bytes;
+		uint32_t registers, shared_bytes;
+		double values;
+	} cases[] = {
+		{8 * 4 * 256000.0, 22, 0, 8},
+		{1.9 * 4 * 256000, 22, 0, 1},  /* a single one */
+		{8 * 4 * 256000.0, 22, 16, 1}, /* a block exchanges them */
+		{23 * 4 * 256000.0, 22, 0, 1}, /* one after the other */
+		{0, 22, 0, 1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct profile_signature launch = {.grid = {1000, 1, 1},
+							 .block = {256, 1, 1},
+							 .registers_per_thread = cases[i].registers,
+							 .dynamic_shared_bytes =
+								 cases[i].shared_bytes};
+
+		assert_float_equal(fused_values_of(&launch, cases[i].read_bytes), cases[i].values,
+				   1e-9);
+	}
+}
+
 /* What needs no more than its index and addresses adds nothing. */
 static void test_small(void **state)
 {
@@ -105,6 +133,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		{"one kernel needs at least what one of its parts has, and at most what all have together",
 		 test_range, NULL, NULL, NULL},
+		{"a thread may hold all of its values, where it has as many registers", test_values,
+		 NULL, NULL, NULL},
 		{"registers for index and addresses count once", test_small, NULL, NULL, NULL},
 		{"what may spill, and what does not fit, is told", test_limits, NULL, NULL, NULL},
 		{"of an older recording without the device's limits nothing is told", test_unknown,

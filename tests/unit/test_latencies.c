@@ -119,14 +119,76 @@ static void test_medians(void **state)
 	assert_null(model->devices[0].common_graph);
 	assert_int_equal(model->devices[0].gap_sample_count[GAP_AFTER_KERNEL], 3);
 	assert_int_equal(model->devices[0].gap_sample_count[GAP_KERNEL_TO_COPY], 3);
-	assert_int_equal(model->devices[0].gap_ns[GAP_AFTER_COPY], 3000);
+	assert_int_equal(model->devices[0].gap_ns[GAP_COPY_TO_KERNEL], 3000);
 	assert_int_equal(latencies_gap_ns(model, 2, 3), 3000);
 	assert_int_equal(latencies_gap_ns(model, 1, 2), 1000);
 	assert_int_equal(latencies_gap_ns(model, 0, 1), 800);
+	assert_int_equal(latencies_gap_ns(model, 2, PROFILE_NONE), 3000); /* of another stream */
 	/* another device had nothing: what is usual */
 	assert_int_equal(model->devices[1].launch_sample_count, 0);
 	assert_in_range(model->devices[1].launch_ns, 1000, 20000);
 	done(b, model);
+}
+
+/* Blocking copies of 20 us, 4 us after their call or the kernel before them; one starts 800 us late, and another behind a
+ * kernel that takes as long. */
+static void test_blocking_extension(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	struct model *model;
+	uint32_t late = 0, behind = 0;
+
+	(void)state;
+	for (int64_t j = 0, now_ns = 0; j < 20; j++, now_ns += 2000000) {
+		int64_t waits_ns = j == 7 ? 800000 : 0, kernel_ns = j == 11 ? 800000 : 2000;
+		int64_t start_ns = now_ns + 10000 + kernel_ns + 4000 + waits_ns;
+		uint32_t call;
+
+		builder_kernel(b, 0, "k", now_ns + 10000, now_ns + 10000 + kernel_ns,
+			       builder_launch(b, 0, now_ns, now_ns + 4000));
+		call = builder_call(b, 0, "cudaMemcpy", CALL_COPY, now_ns + 12000,
+				    start_ns + 25000);
+		late = j == 7 ? (uint32_t)b->profile.op_count : late;
+		behind = j == 11 ? (uint32_t)b->profile.op_count : behind;
+		builder_copy(b, 0, (struct profile_copy){.kind = COPY_OUT, .bytes = 4}, start_ns,
+			     start_ns + 20000, call);
+	}
+	model = build(b);
+	/* a usual call takes 29 us */
+	assert_int_equal(latencies_extension_ns(model, &model->profile->ops[late]), 804000 - 29000);
+	assert_int_equal(latencies_extension_ns(model, &model->profile->ops[behind]), 0);
+	assert_int_equal(latencies_extension_ns(model, &model->profile->ops[1]), 0);
+	done(b, model);
+}
+
+/* Kernels behind a copy that no call queues, and one behind a memset, which is like a kernel: no sooner than as usual, and
+ * no later than they began. */
+static void test_unqueued(void **state)
+{
+	static const struct {
+		int64_t distance_ns, gap_ns;
+	} cases[] = {{20000, 5792}, {9000, 5792}, {2500, 2500}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct builder *b = builder_new(1, 1);
+		const struct device_latencies *device;
+		struct model *model;
+
+		for (int64_t j = 0, now_ns = 0; j < 20; j++, now_ns += 1000000) {
+			int64_t start_ns = now_ns + 101000 + (j ? cases[i].distance_ns : 1500);
+
+			copy(b, COPY_IN, now_ns, 100000);
+			builder_kernel(b, 0, "k", start_ns, start_ns + 1000,
+				       builder_launch(b, 0, start_ns - 2000, start_ns - 1000));
+		}
+		model = build(b);
+		device = &model->devices[0];
+		assert_int_equal(device->gap_sample_count[GAP_COPY_TO_KERNEL], 0);
+		assert_int_equal(device->gap_ns[GAP_COPY_TO_KERNEL], cases[i].gap_ns);
+		assert_int_equal(device->gap_ns[GAP_KERNEL_TO_COPY], 1024);
+		done(b, model);
+	}
 }
 
 /* Copies that the host calls after the kernel before them has ended, and some that were queued: of 40 one or two say
@@ -157,7 +219,7 @@ static void test_few_queued(void **state)
 		assert_int_equal(device->gap_sample_count[GAP_KERNEL_TO_COPY],
 				 cases[i].sample_count);
 		assert_int_equal(device->gap_ns[GAP_KERNEL_TO_COPY],
-				 cases[i].sample_count ? 8000 : 1280);
+				 cases[i].sample_count ? 8000 : 1024);
 		done(b, model);
 	}
 }
@@ -420,6 +482,10 @@ static void test_callback_elsewhere(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		SENTENCE("a blocking copy may start that late by itself", test_blocking_extension),
+		SENTENCE(
+			"what nothing was queued behind follows as is usual, and no later than it did",
+			test_unqueued),
 		SENTENCE("a kernel was queued whose call returned before it could have started",
 			 test_queued_shortly),
 		SENTENCE("launches and gaps take their medians", test_medians),

@@ -132,6 +132,79 @@ static void test_next(void **state)
 	assert_int_equal(loop_step_next(&one, &loop, 8), 9);
 }
 
+/* A kernel of that grid, and a copy of so many bytes. */
+static size_t sizes_repeat(size_t count, uint32_t (*grid)(size_t), uint64_t (*bytes)(size_t))
+{
+	struct paused it = {.b = builder_new(1, 1)};
+	struct err err = {""};
+	size_t length;
+
+	for (size_t i = 0; i < count; i++) {
+		int64_t now_ns = (int64_t)i * 10000;
+		struct profile_copy copy = {.bytes = bytes(i), .kind = 1, .is_async = true};
+
+		it.iterations[i] = (uint32_t)it.b->profile.call_count;
+		builder_op(it.b, OP_KERNEL, 0, builder_signature(it.b, "k", grid(i)), now_ns + 3000,
+			   now_ns + 4000, builder_launch(it.b, 0, now_ns, now_ns + 2000));
+		builder_copy(it.b, 0, copy, now_ns + 5000, now_ns + 6000,
+			     builder_call(it.b, 0, "cudaMemcpyAsync", CALL_COPY, now_ns + 2000,
+					  now_ns + 3000));
+	}
+	it.iterations[count] = (uint32_t)it.b->profile.call_count;
+	builder_finish(it.b);
+	assert_int_equal(model_build(&it.model, &it.b->profile, &err), 0);
+	it.loop = (struct loop){.call_count = it.b->profile.call_count,
+				.iteration_count = count,
+				.iterations = it.iterations};
+	length = loop_sizes_repeat(it.model, &it.loop);
+	paused_free(&it);
+	return length;
+}
+
+static uint32_t fives(size_t i)
+{
+	return (uint32_t)(i % 5 + 1);
+}
+
+static uint64_t seventies(size_t i)
+{
+	return i % 70 + 1;
+}
+
+static uint32_t one_grid(size_t i)
+{
+	(void)i;
+	return 1;
+}
+
+static uint64_t one_size(size_t i)
+{
+	(void)i;
+	return 8;
+}
+
+static uint64_t threes(size_t i)
+{
+	return 8 * (i % 3 + 1);
+}
+
+static uint64_t now_and_then(size_t i)
+{
+	return i % 40 ? 8 : 16;
+}
+
+static void test_sizes(void **state)
+{
+	(void)state;
+	assert_int_equal(sizes_repeat(100, fives, one_size), 5);
+	assert_int_equal(sizes_repeat(100, one_grid, threes), 3);
+	assert_int_equal(sizes_repeat(100, fives, threes), 15);
+	assert_int_equal(sizes_repeat(100, fives, now_and_then), 5); /* one of ten may differ */
+	assert_int_equal(sizes_repeat(9, fives, one_size), 0);	     /* not seen twice */
+	assert_int_equal(sizes_repeat(200, one_grid, seventies), 0);
+	assert_int_equal(sizes_repeat(100, one_grid, one_size), 0);
+}
+
 static const char *capture(const struct paused *it, struct change *change, struct effect *effect,
 			   enum assumed_end end)
 {
@@ -214,6 +287,7 @@ int main(void)
 		SENTENCE(
 			"even, random and few pauses tell of none, and waits part steps themselves",
 			test_none),
+		SENTENCE("sizes that differ may come again after so many iterations", test_sizes),
 		SENTENCE("a step ends where the next one or the loop ends", test_next),
 		SENTENCE("a step is one graph", test_graph),
 		SENTENCE("at the low end an iteration is one", test_least),

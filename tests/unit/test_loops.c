@@ -379,6 +379,31 @@ static void test_again(void **state)
 	done(host.b, &result);
 }
 
+/* Where it goes on in the middle of an iteration, after something else, iterations begin as most do. */
+static void test_turned(void **state)
+{
+	struct host host = host_new();
+	struct result result;
+
+	(void)state;
+	run(&host, "CD");
+	repeat(&host, 9, "ABCD");
+	run(&host, "EFGHIJKLMNOPQRSTUVWXYZ");
+	repeat(&host, 20, "ABCD");
+	run(&host, "ZYXWVUTSRQPONMLKJIHGFE");
+	run(&host, "BCD");
+	repeat(&host, 10, "ABCD");
+	result = find(host.b);
+	assert_int_equal(result.count, 3);
+	expect_steps(&result.items[0], 2, 4, 9);
+	expect_steps(&result.items[1], 60, 4, 20);
+	expect_steps(&result.items[2], 165, 4, 10);
+	assert_int_equal(result.items[0].shape, result.items[1].shape);
+	assert_int_equal(result.items[2].shape, result.items[1].shape);
+	assert_int_equal(result.items[2].circle, result.items[1].circle);
+	done(host.b, &result);
+}
+
 static void test_again_soon(void **state)
 {
 	struct host host = host_new();
@@ -707,6 +732,9 @@ int main(void)
 		SENTENCE("two loops keep their periods where one is a multiple of the other",
 			 test_common_multiple),
 		SENTENCE("a loop that runs twice is two exact sequences of one shape", test_again),
+		SENTENCE(
+			"a loop that goes on in the middle of an iteration begins as it mostly does",
+			test_turned),
 		SENTENCE("what interrupts a loop once ends a sequence", test_again_soon),
 		SENTENCE("what interrupts a loop seldom ends a sequence each time",
 			 test_again_and_again),

@@ -23,6 +23,7 @@ static void test_process(void **state)
 	assert_int_equal(process->sealed_ns, 9000);
 	assert_int_equal(process->first_ns, 800);
 	assert_int_equal(process->last_ns, 7100);
+	assert_int_equal(process->heard_ns, 600);
 	assert_int_equal(process->rank, 3);
 	assert_false(process->is_graph_level);
 	assert_false(process->is_filtered);

@@ -52,6 +52,30 @@ static void test_graph_pauses(void **state)
 	replayed_free(&it);
 }
 
+/* 500 in the first graph, 1500 in the one after it. */
+static void test_own_pauses(void **state)
+{
+	static const uint8_t calls[] = {CALL_KEPT, CALL_AS_GRAPH, CALL_IN_GRAPH, CALL_AS_GRAPH,
+					CALL_IN_GRAPH};
+	static const int64_t starts_ns[] = {0, 6000, 10500, 16500, 22000};
+	struct builder *b = builder_new(1, 1);
+	struct change change;
+	struct replayed it;
+
+	(void)state;
+	for (int i = 0; i < 5; i++)
+		builder_kernel(b, 0, "k", starts_ns[i] + 5000, starts_ns[i] + 5500,
+			       builder_launch(b, 0, starts_ns[i], starts_ns[i] + 4000));
+	builder_finish(b);
+	it = replayed_new(b);
+	change = same_every_time(&it, calls, 5);
+	replayed_run(&it, &change, &random_costs);
+	assert_int_equal(it.replay.call_start_ns[1], it.replay.call_end_ns[0] + 2000 - 500);
+	assert_int_equal(it.replay.call_start_ns[3], it.replay.call_end_ns[2] + 2000 - 1500);
+	change_free(&change);
+	replayed_free(&it);
+}
+
 /* Where a long pause between launches is gone, as an interpreter's, one before the first launch is such a step as
  * well, up to that length.  After work of the host it stays, and that work, too. */
 static void test_long_graph_pauses(void **state)
@@ -215,6 +239,37 @@ static void test_updated_graph(void **state)
 	assert_int_equal(it.replay.call_end_ns[0], 3 * 800 + 4000);
 	change_free(&change);
 	replayed_free(&it);
+}
+
+/* Three branches, of which the launch takes 7000 on the host of the ceilings, and twice that on this one. */
+static void test_branches(void **state)
+{
+	static const uint8_t calls[] = {CALL_AS_GRAPH, CALL_IN_GRAPH, CALL_IN_GRAPH, CALL_KEPT};
+	struct replayed it = replayed_loop(3);
+	struct change change = same_every_time(&it, calls, 4);
+	struct ceilings *ceilings = calloc(1, sizeof(*ceilings));
+	struct costs costs = random_costs;
+
+	(void)state;
+	assert_non_null(ceilings);
+	assert_int_equal(ceilings_add(ceilings, &(struct ceiling){.id = CEILING_graph_branches,
+								  .parameter = 3,
+								  .value = 7000}),
+			 0);
+	costs.ceilings = ceilings;
+	costs.host_times = 2;
+	assert_int_equal(change_begin_lanes(&change, it.model, 3), 0);
+	for (uint32_t i = 0; i < 3; i++)
+		change.lanes[i] = (uint8_t)i;
+	replayed_run(&it, &change, &costs);
+	assert_int_equal(it.replay.call_end_ns[0], 14000);
+	for (uint32_t i = 0; i < 3; i++)
+		change.lanes[i] |= LANE_JOINED; /* then they are a chain */
+	replayed_run(&it, &change, &costs);
+	assert_int_equal(it.replay.call_end_ns[0], 4000);
+	change_free(&change);
+	replayed_free(&it);
+	ceilings_free(ceilings);
 }
 
 static void test_queued_graphs(void **state)
@@ -636,6 +691,7 @@ int main(void)
 		SENTENCE(
 			"what the host takes to prepare a launch of an iteration, it takes for the first as well",
 			test_graph_pauses),
+		SENTENCE("graphs of other pauses lose their own", test_own_pauses),
 		SENTENCE("a long pause before a graph goes as far as long ones in it do",
 			 test_long_graph_pauses),
 		SENTENCE("nodes before and after a copy from or to the host are further apart",
@@ -644,6 +700,7 @@ int main(void)
 		SENTENCE("a graph's launch is recorded at a cost of its own", test_traced_graph),
 		SENTENCE("a chain is launched as fast as one node without recording",
 			 test_traced_nodes),
+		SENTENCE("branches make the launch of their graph longer", test_branches),
 		SENTENCE("a graph that is updated is launched that much later", test_updated_graph),
 		SENTENCE("nodes come closer by what recording added", test_untraced_nodes),
 		SENTENCE(

@@ -268,12 +268,12 @@ static void test_lanes(void **state)
 	assert_int_equal(it.replay.op_start_ns[0], 4250);
 	assert_int_equal(it.replay.op_start_ns[1], 105250);
 	assert_int_equal(it.replay.op_start_ns[2], 206250);
-	/* the SMs are free 1088 ns after a kernel, what is usual where none was queued, and a copy engine as recorded; first
-	 * copies in, of which there are three lanes, do not wait for kernels yet */
+	/* a copy engine is free as long after a copy as was recorded, SMs at the end of a kernel, and a lane 2080 ns
+	 * after its copy out for the next one in, as is usual where none was queued */
 	for (size_t i = 3; i < it.profile->op_count; i++)
 		assert_int_equal(it.replay.op_start_ns[i] - it.replay.op_start_ns[i - 3],
-				 i > 9 || i % 3 ? 101088 : 101000);
-	assert_int_equal(replayed_wall_ns(&it), 8 * 101088 + 302000);
+				 i >= 9 && i % 9 < 3 ? 102080 : 101000);
+	assert_int_equal(replayed_wall_ns(&it), 8 * 101000 + 2 * 1080 + 302000);
 	change_free(&change);
 	replayed_free(&it);
 }
@@ -315,26 +315,35 @@ static void test_pinned(void **state)
 
 /* Launches of one loop in three lanes, each kernel 40% of the GPU: two at a time, and a third lane waits.  The last
  * one waits for all. */
-static void test_fill(void **state)
+static void expect_fill(int64_t empty_kernel_ns, int64_t lead_ns)
 {
 	struct replayed it = replayed_loop(4);
+	struct costs costs = random_costs;
 	struct change change;
 
-	(void)state;
+	costs.empty_kernel_ns = empty_kernel_ns;
 	assert_int_equal(change_begin(&change, it.model, true), 0);
 	assert_int_equal(change_begin_lanes(&change, it.model, 3), 0);
 	for (uint32_t i = 0; i < 4; i++) {
 		change.lanes[i] = i % 3 | (i == 3 ? LANE_JOINED : 0);
 		change.fill[i] = 40;
 	}
-	replayed_run(&it, &change, &random_costs);
+	replayed_run(&it, &change, &costs);
 	/* launched every 3250 ns */
 	assert_int_equal(it.replay.op_start_ns[0], 4250);
 	assert_int_equal(it.replay.op_start_ns[1], 4250 + 3250);
-	assert_int_equal(it.replay.op_start_ns[2], replay_op_end_ns(&it.replay, 0) + 1000);
+	assert_int_equal(it.replay.op_start_ns[2], replay_op_end_ns(&it.replay, 0) - lead_ns);
 	assert_int_equal(it.replay.op_start_ns[3], replay_op_end_ns(&it.replay, 2) + 1000);
 	change_free(&change);
 	replayed_free(&it);
+}
+
+static void test_fill(void **state)
+{
+	(void)state;
+	expect_fill(0, 0);
+	expect_fill(600, 600);
+	expect_fill(1000000, 3500); /* no sooner than it was launched */
 }
 
 /* The host waits for all lanes, whichever ended last in the recording. */

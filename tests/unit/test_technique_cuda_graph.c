@@ -39,6 +39,30 @@ static void test_updated_graph(void **state)
 	loop_free(&fixture);
 }
 
+/* Three grids by turns: of a multiple of three launches each graph is the same one. */
+static void test_sizes_in_order(void **state)
+{
+	struct loop_fixture fixture = loop_of("K");
+
+	(void)state;
+	fixture.loop.regularity = 1;
+	fixture.loop.exactness = 0;
+	assert_null(loop_apply(&fixture, &technique_cuda_graph));
+	assert_int_equal(fixture.effect.most_nodes, 9);
+	for (int i = 0; i < ITERATIONS; i++)
+		loop_expect(&fixture, i, i % 9 ? "n" : "G");
+	loop_free(&fixture);
+	fixture = loop_of("kK");
+	fixture.loop.regularity = 1;
+	fixture.loop.exactness = 0;
+	assert_null(loop_apply(&fixture, &technique_cuda_graph));
+	assert_int_equal(fixture.effect.most_nodes, 6);
+	loop_expect(&fixture, 0, "Gn");
+	loop_expect(&fixture, 1, "nn");
+	loop_expect(&fixture, 3, "Gn");
+	loop_free(&fixture);
+}
+
 /* A wait between two kernels goes into the graph with them; one after a copy to the host stays. */
 static void test_graph_waits(void **state)
 {
@@ -209,6 +233,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SENTENCE("an iteration becomes a graph, without its wait", test_graph),
 		SENTENCE("a loop whose sizes vary is a graph that is updated", test_updated_graph),
+		SENTENCE("where sizes come in an order, a graph has them all", test_sizes_in_order),
 		SENTENCE("a graph takes waits in, and stops before one for a result",
 			 test_graph_waits),
 		SENTENCE("a wait that is not in every iteration stays", test_unusual_wait),

@@ -166,6 +166,41 @@ static void test_chain(void **state)
 	run_end(&run);
 }
 
+/* Eight values for each thread, where each kernel may need those of other threads: of three a thread would hold 512. */
+static void test_too_many_values(void **state)
+{
+	static const int64_t usual_ns[] = {50000, 50000, 0}, most_ns[] = {50000, 1, 50000};
+	struct fused_kernels found;
+	struct run run;
+
+	(void)state;
+	for (enum assumed_end end = ASSUMED_USUAL; end <= ASSUMED_MOST; end++) {
+		run_begin(&run, moving_loop(chain, 3, 0), 3);
+		for (size_t i = 0; i < 3; i++) {
+			struct profile_signature *launch = &run.b->signatures[i];
+
+			launch->registers_per_thread = 22;
+			launch->grid[0] = (uint32_t)(180 * MB / (8 * 4 * 250));
+			launch->block[0] = 250;
+		}
+		assert_null(run_fuse(&run, end));
+		expect_lengths(&run, end == ASSUMED_MOST ? most_ns : usual_ns, 3);
+		assert_int_equal(usual_change_of(&run.change, 1), CALL_FUSED);
+		assert_int_equal(usual_change_of(&run.change, 2),
+				 end == ASSUMED_MOST ? CALL_FUSED : CALL_KEPT);
+		found = run_look(&run, false);
+		assert_int_equal(found.chain_count, 2);
+		assert_float_equal(found.apart_values, 512, 1e-6);
+		assert_string_equal(run.b->signatures[found.apart].name, "scale");
+		/* PyTorch's of elements need no other thread's */
+		for (size_t i = 0; i < 3; i++)
+			run.b->signatures[i].name =
+				"void at::native::elementwise_kernel<128, 2>(int)";
+		assert_int_equal(run_look(&run, false).chain_count, 3);
+		run_end(&run);
+	}
+}
+
 /* The second reads an array of its own as well: that much is left of its time. */
 static void test_other_array(void **state)
 {
@@ -273,33 +308,100 @@ static void test_small(void **state)
 	run_end(&run);
 }
 
-/* The second was not given what the first wrote: one kernel, and both arrays are still read. */
+/* What kernels were given, by turns: of each launch what is read, and what is changed. */
+struct given {
+	struct kernel_access items[6];
+	struct access_list lists[3];
+	uint32_t of_op[3 * MOVING_ITERATIONS];
+	struct accesses accesses;
+	struct report report;
+	struct profile_allocation allocations[4];
+};
+
+/* read[i], changed[i]: the allocation of the i-th kernel of an iteration. */
+static void give(struct given *given, struct run *run, size_t count, const uint32_t *read,
+		 const uint32_t *changed, const double *bytes)
+{
+	*given = (struct given){.accesses = {.of_op = given->of_op,
+					     .lists = given->lists,
+					     .items = given->items},
+				.report = {.accesses = &given->accesses}};
+	for (uint32_t i = 0; i < count; i++) {
+		given->items[2 * i] = (struct kernel_access){0, read[i], ACCESS_READ};
+		given->items[2 * i + 1] = (struct kernel_access){0, changed[i], ACCESS_CHANGED};
+		given->lists[i] =
+			(struct access_list){.first = 2 * i, .count = 2, .is_whole = true};
+	}
+	for (size_t i = 0; i < count * MOVING_ITERATIONS; i++)
+		given->of_op[i] = (uint32_t)(i % count);
+	for (size_t i = 0; i < 4; i++)
+		given->allocations[i].bytes = (uint64_t)bytes[i];
+	run->b->profile.allocations = given->allocations;
+	run->b->profile.allocation_count = 4;
+	run->recorded.report = &given->report;
+}
+
+/* None was given what the one before wrote, and each reads another array: one kernel, and all are still read. */
 static void test_given_other(void **state)
 {
+	static const uint32_t read[] = {0, 1, 0}, changed[] = {2, 3, 2};
+	static const double bytes[] = {180 * MB, 180 * MB, 180 * MB, 180 * MB};
 	static const int64_t kept_ns[] = {0, 0, 0};
-	static const struct kernel_access items[] = {{0, 0, ACCESS_READ},
-						     {0, 1, ACCESS_CHANGED},
-						     {0, 0, ACCESS_READ},
-						     {0, 2, ACCESS_CHANGED}};
-	struct access_list lists[] = {{.count = 2, .is_whole = true},
-				      {.first = 2, .count = 2, .is_whole = true}};
-	uint32_t of_op[3 * MOVING_ITERATIONS];
-	struct accesses accesses = {.of_op = of_op,
-				    .lists = lists,
-				    .items = (struct kernel_access *)items};
-	struct report report = {.accesses = &accesses};
+	struct given given;
 	struct run run;
 
 	(void)state;
 	run_begin(&run, moving_loop(chain, 3, 0), 3);
-	for (size_t i = 0; i < sizeof(of_op) / sizeof(of_op[0]); i++)
-		of_op[i] = i % 3 == 1;
-	run.recorded.report = &report;
+	give(&given, &run, 3, read, changed, bytes);
 	assert_null(run_fuse(&run, ASSUMED_USUAL));
 	expect_lengths(&run, kept_ns, 3);
 	assert_int_equal(run.effect.changed_count, 2 * MOVING_ITERATIONS);
 	assert_false(run.effect.is_assuming);
 	run_end(&run);
+}
+
+/* All read one array, of which one kernel reads as much once: at the low end as well, as arguments tell. */
+static void test_read_once(void **state)
+{
+	static const uint32_t read[] = {0, 0, 0}, changed[] = {1, 2, 3};
+	static const double bytes[] = {90 * MB, 180 * MB, 180 * MB, 180 * MB};
+	static const int64_t once_ns[] = {0, 75000, 75000};
+	struct given given;
+	struct run run;
+
+	(void)state;
+	for (enum assumed_end end = ASSUMED_LEAST; end <= ASSUMED_USUAL; end++) {
+		run_begin(&run, moving_loop(chain, 3, 0), 3);
+		give(&given, &run, 3, read, changed, bytes);
+		assert_null(run_fuse(&run, end));
+		expect_lengths(&run, once_ns, 3);
+		assert_float_equal(run.effect.vanished_bytes, MOVING_ITERATIONS * 180 * MB, 1);
+		run_end(&run);
+	}
+}
+
+/* One that stores little has a result for each block of the next one, or a single one. */
+static void test_results_of_blocks(void **state)
+{
+	static const struct moved parts[] = {{"maxima", 360 * MB, 1 * MB, 361 * MB},
+					     {"exp", 180 * MB, 180 * MB, 360 * MB}};
+	static const uint32_t read[] = {0, 1}, changed[] = {1, 2};
+	struct given given;
+	struct run run;
+
+	(void)state;
+	for (int is_enough = 0; is_enough < 2; is_enough++) {
+		const double bytes[] = {360 * MB, is_enough ? 4 * 1000 : 4 * 999, 180 * MB, 0};
+
+		run_begin(&run, moving_loop(parts, 2, 0), 2);
+		give(&given, &run, 2, read, changed, bytes);
+		if (is_enough)
+			assert_null(run_fuse(&run, ASSUMED_USUAL));
+		else
+			assert_string_equal(run_fuse(&run, ASSUMED_USUAL), grid_wide);
+		assert_int_equal(run.effect.changed_count, is_enough ? MOVING_ITERATIONS : 0);
+		run_end(&run);
+	}
 }
 
 #define SENTENCE(text, function)                 \
@@ -315,6 +417,7 @@ int main(void)
 			 test_uncounted),
 		SENTENCE("what a chain of kernels hands on vanishes, at the low end its reading",
 			 test_chain),
+		SENTENCE("what may spill is left apart, but at the high end", test_too_many_values),
 		SENTENCE("what the second reads besides is still read", test_other_array),
 		SENTENCE("looking changes nothing", test_looked_at),
 		SENTENCE("kernels that another technique changed are shortened from that",
@@ -325,6 +428,9 @@ int main(void)
 			test_epilogue),
 		SENTENCE("of neighbors that were given other memory no bytes vanish",
 			 test_given_other),
+		SENTENCE("what both are known to read is read once", test_read_once),
+		SENTENCE("a kernel that reduces in blocks goes into the next one of as many",
+			 test_results_of_blocks),
 		SENTENCE("of small neighbors only launches and gaps go", test_small),
 	};
 

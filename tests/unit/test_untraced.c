@@ -10,7 +10,7 @@
 #include "replay/recording_overhead.h"
 #include "replay/untraced_shares.h"
 
-enum { PERIOD_NS = 5000, CALLS_MOST = 32 };
+enum { PERIOD_NS = 5000, CALLS_MOST = 100, AS_USUAL = -1 };
 
 /* Launches one after the other, each of a kernel, then a wait. */
 struct made {
@@ -51,17 +51,21 @@ static void clear(struct made *made)
 	free(made->b);
 }
 
+static struct model *model_of(struct made *made)
+{
+	struct model *model = NULL;
+	struct err err = {""};
+
+	assert_int_equal(model_build(&model, made->profile, &err), 0);
+	return model;
+}
+
 static int64_t added_ns(struct made *made, enum profile_call_class call_class)
 {
-	struct submissions submissions;
-	struct untraced_launches launches;
-	int64_t found_ns;
+	struct model *model = model_of(made);
+	int64_t found_ns = untraced_added_ns(&model->untraced, call_class, 1);
 
-	assert_int_equal(submissions_find(&submissions, made->profile), 0);
-	assert_int_equal(untraced_launches_find(&launches, made->profile, &submissions), 0);
-	found_ns = untraced_added_ns(&launches, call_class, 1);
-	untraced_launches_free(&launches);
-	submissions_free(&submissions);
+	model_free(model);
 	return found_ns;
 }
 
@@ -181,6 +185,109 @@ static void test_taken_from_calls(void **state)
 	clear(&made);
 }
 
+/* A launch every 5 us, or 4 without recording, and behind each ninth one another call, with which 7 us more pass, or 4
+ * without recording. */
+static struct model *make_others(struct made *made, size_t other_count, const char *name,
+				 enum profile_call_class call_class, int64_t own_ns)
+{
+	struct builder *b = made->b = builder_new(1, 1);
+	int64_t start_ns = 1000000, untraced_ns = 77;
+	size_t count = 0;
+
+	for (size_t i = 0; i < 9 * other_count; i++, start_ns += PERIOD_NS, untraced_ns += 4000) {
+		uint32_t call = builder_launch(b, 0, start_ns, start_ns + PERIOD_NS - 100);
+
+		builder_kernel(b, 0, "k", start_ns + 6000, start_ns + 6500, call);
+		made->untraced[count++] =
+			(struct profile_untraced_call){call, untraced_ns, untraced_ns + 3900};
+		if (i % 9)
+			continue;
+		builder_call(b, 0, name, call_class, start_ns + PERIOD_NS,
+			     start_ns + PERIOD_NS + own_ns);
+		start_ns += 7000;
+		untraced_ns += 4000;
+	}
+	made->profile = (struct profile *)builder_finish(b);
+	made->profile->untraced_calls = made->untraced;
+	made->profile->untraced_call_count = count;
+	return model_of(made);
+}
+
+/* Beyond what it added to the launch before it. */
+static void test_other_calls(void **state)
+{
+	static const struct {
+		size_t count;
+		const char *name;
+		enum profile_call_class call_class;
+		int64_t own_ns, added_ns, behind_ns;
+	} cases[] = {
+		{9, "cudaEventRecord", CALL_EVENT, 6000, 3000, 0},
+		/* three quarters of its time, and of the pause behind it */
+		{9, "cudaEventRecord", CALL_EVENT, 2000, 1500, 1500},
+		/* also of calls that recording is not known to slow */
+		{9, "cuModuleLoadData", CALL_MODULE, 6000, 3000, 0},
+		{8, "cuModuleLoadData", CALL_MODULE, 6000, 3000, 0},
+		{7, "cuModuleLoadData", CALL_MODULE, 6000, 0, 0}, /* too few */
+		/* it waits for the kernel before it, whose time is another: as is usual */
+		{9, "cudaFree", CALL_MEMORY, 6000, AS_USUAL, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct made made;
+		struct model *model = make_others(&made, cases[i].count, cases[i].name,
+						  cases[i].call_class, cases[i].own_ns);
+		int64_t own_ns = cases[i].own_ns;
+
+		assert_int_equal(overhead_call_ns(model, &random_costs, 1, own_ns),
+				 cases[i].added_ns == AS_USUAL ? random_costs.trace_call_ns
+							       : cases[i].added_ns);
+		assert_int_equal(overhead_behind_call_ns(model, &random_costs, 1, 7000 - own_ns),
+				 cases[i].behind_ns);
+		assert_int_equal(overhead_call_ns(model, NULL, 1, own_ns), 0);
+		assert_int_equal(overhead_behind_call_ns(model, NULL, 1, 7000 - own_ns), 0);
+		model_free(model);
+		clear(&made);
+	}
+}
+
+/* The median of launches behind another launch. */
+static void test_launch_call(void **state)
+{
+	struct made made;
+	struct model *model;
+
+	(void)state;
+	make(&made, 21, 4000, 2000);
+	for (size_t i = 0; i < 6; i++)
+		made.untraced[i].end_ns += 20000; /* the first one begins with what others do not */
+	model = model_of(&made);
+	assert_int_equal(model->untraced.launch_call_ns, 3900);
+	model_free(model);
+	for (size_t i = 6; i < 12; i++)
+		made.untraced[i].end_ns += 100;
+	model = model_of(&made);
+	assert_int_equal(model->untraced.launch_call_ns, 4000);
+	model_free(model);
+	clear(&made);
+	make(&made, 8, 4000, 2000);
+	model = model_of(&made);
+	assert_int_equal(model->untraced.launch_call_ns, 0); /* seven behind another are too few */
+	model_free(model);
+	clear(&made);
+	/* from the 65th on they may wait for the GPU */
+	make(&made, 90, 4000, 2000);
+	for (size_t i = 64; i < 90; i++)
+		made.untraced[i].end_ns += 100000;
+	for (size_t i = 33; i < 64; i++)
+		made.untraced[i].end_ns += 200;
+	model = model_of(&made);
+	assert_int_equal(model->untraced.launch_call_ns, 3900);
+	model_free(model);
+	clear(&made);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -194,6 +301,10 @@ int main(void)
 		{"a place took as long as from its first launch to the end of its last wait",
 		 test_share, NULL, NULL, NULL},
 		{"what was hardly watched is not known", test_not_covered, NULL, NULL, NULL},
+		{"what it adds to other calls is what lies between launches beyond theirs",
+		 test_other_calls, NULL, NULL, NULL},
+		{"how fast the host is tell launches that cannot wait", test_launch_call, NULL,
+		 NULL, NULL},
 		{"what was measured stands in place of what is usual", test_taken_from_calls, NULL,
 		 NULL, NULL},
 	};

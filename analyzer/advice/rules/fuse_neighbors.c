@@ -109,26 +109,6 @@ static bool asks_for_less(const struct facts *facts, const struct fused_kernels 
 	return shape->warps_least * read < FEW_BYTES * shape->warps_now * least;
 }
 
-/* Values of 4 bytes that one thread holds at once where each kernel needs those that other threads of the one before made:
- * as many of theirs for each of its own (docs/workloads/overfused.md).  At most 1 where one has a single value, or shared
- * memory, in which threads of a block exchange values. */
-static double held_by_thread(const struct facts *facts, const struct fused_kernels *fused,
-			     const struct fused_shape *shape)
-{
-	double held = 1;
-
-	if (shape->shared_most)
-		return 1;
-	for (size_t i = 0; i < fused->chain_count; i++) {
-		double own = read_by_thread(facts, fused->chain[i]) / 4;
-
-		if (own < 2)
-			return 1;
-		held *= own;
-	}
-	return held;
-}
-
 /* Where it stops to pay. */
 static int add_limit(struct recommendation *item, const struct facts *facts,
 		     const struct fused_kernels *fused, const struct fused_shape *shape)
@@ -142,20 +122,30 @@ static int add_limit(struct recommendation *item, const struct facts *facts,
 	if (shape->warps_least <= 0)
 		return advice_add_evidence(item, "warning: at most that does not fit on an SM: "
 						 "hand on through registers, or fuse fewer");
-	if (held_by_thread(facts, fused, shape) > FUSED_REGISTERS_MOST)
-		return advice_add_evidence(
-			item,
-			"warning: where they need values that other threads of the kernel before made, "
-			"a thread holds %s values at once, more than its %d registers: they spill, and "
-			"fusing stops paying",
-			format_count((uint64_t)held_by_thread(facts, fused, shape)).text,
-			FUSED_REGISTERS_MOST);
 	if (asks_for_less(facts, fused, shape))
 		return advice_add_evidence(
 			item, "warning: at most so few warps ask for fewer bytes at once than "
 			      "now, and DRAM waits for them: fuse fewer, or load more in each "
 			      "thread");
 	return 0;
+}
+
+/* Where it would spill. */
+static int add_apart(struct recommendation *item, const struct facts *facts,
+		     const struct fused_kernels *fused)
+{
+	const struct profile *profile = facts->report->profile;
+
+	if (fused->apart_values <= 0)
+		return 0;
+	return advice_add_evidence(
+		item,
+		"%s is left apart: where it needs values that other threads of the kernels before it "
+		"made, a thread holds %s values at once, more than its %d registers: they spill, and "
+		"fusing stops paying; at the high end it does not",
+		kernel_label(profile->kernel_labels, profile->signatures[fused->apart].name,
+			     LABEL_WIDE),
+		format_count((uint64_t)fused->apart_values).text, FUSED_REGISTERS_MOST);
 }
 
 /* Of the machine code of each.  A library's is made by another call, with what that needs. */
@@ -176,6 +166,8 @@ static int add_shape(struct recommendation *item, const struct facts *facts, siz
 		rc = advice_add_evidence(
 			item, "assumes: at least what one of them has, as where a value is used "
 			      "once it is made; at most what all have together");
+	if (rc == 0)
+		rc = add_apart(item, facts, fused);
 	return rc < 0 ? rc : add_limit(item, facts, fused, &shape);
 }
 

@@ -1,6 +1,7 @@
 /*
  * job_communicators.c - ranks of one communicator that ask NCCL for different things: the n-th call of each has to be the
- * same collective of as many bytes.  Calls are told of when they begin, also those whose kernels never end.
+ * same collective of as many bytes.  Calls are told of when they begin, also those whose kernels never end: so where
+ * recordings were cut off, a rank that has not asked for a second for what another one has is one that it waits for.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,6 +13,8 @@
 #include "base/format.h"
 
 #define TOLD_MOST 3 /* communicators: more say the same */
+#define BEHIND_NS \
+	INT64_C(1000000000) /* hosts run ahead of each other, and rows are written four times a second */
 
 /* A call of a rank in a communicator; PROFILE_NONE: it joined the communicator. */
 struct asked {
@@ -127,7 +130,7 @@ static bool is_sealed(const struct job_parts *parts, uint32_t rank)
 	return parts->profile->processes[parts->job->ranks[rank].process].sealed_ns != 0;
 }
 
-/* Where one has fewer calls than the other it lacks some, unless its recording was cut off. */
+/* Where one has fewer calls than the other it lacks some, unless its recording was cut off (tell_behind). */
 static bool differs(const struct job_parts *parts, const struct turn *one, const struct turn *other,
 		    size_t *index)
 {
@@ -157,6 +160,40 @@ static int tell(struct job_parts *parts, uint64_t communicator, const struct tur
 			     communicator, format_count(index + 1).text, first, second);
 }
 
+/* ---- recordings that were cut off ---- */
+
+/* Of all ranks of a communicator, alike up to where the first has no more calls. */
+struct progress {
+	struct turn least, most;
+	int64_t heard_ns; /* up to when all that were cut off are known; INT64_MAX: none was */
+};
+
+static void add_turn(struct progress *progress, const struct job_parts *parts,
+		     const struct turn *turn)
+{
+	const struct profile_process *process =
+		&parts->profile->processes[parts->job->ranks[turn->rank].process];
+
+	if (turn->count < progress->least.count)
+		progress->least = *turn;
+	if (turn->count > progress->most.count)
+		progress->most = *turn;
+	if (!process->sealed_ns)
+		progress->heard_ns = min_ns(progress->heard_ns, process->heard_ns);
+}
+
+/* How long ago a rank asked for what another one had not asked for by then; 0: not long enough to mean anything. */
+static int64_t behind_ns(const struct progress *progress, const struct job_parts *parts)
+{
+	int64_t asked_ns;
+
+	if (progress->heard_ns == INT64_MAX || progress->least.count == progress->most.count)
+		return 0;
+	asked_ns = parts->profile->nccl_calls[progress->most.calls[progress->least.count].call]
+			   .time_ns;
+	return progress->heard_ns - asked_ns >= BEHIND_NS ? progress->heard_ns - asked_ns : 0;
+}
+
 /* ---- a communicator ---- */
 
 /* The calls from an item on, and where the next rank's begin. */
@@ -174,25 +211,56 @@ static size_t turn_at(const struct asking *asking, size_t first, struct turn *tu
 	return next;
 }
 
+/* The ranks that have asked for nothing more, and those that wait for them. */
+static int tell_behind(struct job_parts *parts, const struct asking *asking, size_t first,
+		       size_t next, const struct progress *progress)
+{
+	const struct profile_nccl_call *call =
+		&parts->profile->nccl_calls[progress->most.calls[progress->least.count].call];
+	struct job_names behind = {"", 0}, waiting = {"", 0};
+	struct turn turn;
+
+	while (first < next) {
+		first = turn_at(asking, first, &turn);
+		job_name_add_rank(turn.count == progress->least.count ? &behind : &waiting, parts,
+				  turn.rank);
+	}
+	return sentences_add(
+		&parts->job->problems,
+		"when the recording was cut off, %s had not asked for collective %s of "
+		"communicator %#" PRIx64
+		", %s of %s, for %s; it is what %s asked for and may wait in",
+		behind.text, format_count(progress->least.count + 1).text, call->communicator,
+		call->operation, format_bytes((double)call->bytes).text,
+		format_ns((double)behind_ns(progress, parts)).text, waiting.text);
+}
+
 /* Each rank against the first; one difference is told.  Returns where the next communicator begins. */
 static int look_at(struct job_parts *parts, const struct asking *asking, size_t first, size_t *next,
 		   bool *is_told)
 {
 	uint64_t communicator = asking->items[first].communicator;
+	struct progress progress = {.heard_ns = INT64_MAX};
 	struct turn one, other;
 	size_t index;
 	int rc = 0;
 
 	*is_told = false;
 	*next = turn_at(asking, first, &one);
+	progress.least = progress.most = one;
+	add_turn(&progress, parts, &one);
 	while (*next < asking->count && asking->items[*next].communicator == communicator) {
 		*next = turn_at(asking, *next, &other);
+		add_turn(&progress, parts, &other);
 		if (!*is_told && differs(parts, &one, &other, &index)) {
 			rc = tell(parts, communicator, &one, &other, index);
 			*is_told = true;
 		}
 	}
-	return rc;
+	if (rc < 0 || *is_told || !behind_ns(&progress, parts))
+		return rc;
+	*is_told = true;
+	return tell_behind(parts, asking, first, *next, &progress);
 }
 
 int job_communicators_find(struct job_parts *parts, bool *is_any)

@@ -46,6 +46,15 @@ static inline uint32_t job_rank_of(const struct job_parts *parts, const struct p
 /* PROFILE_NONE where the process ran nothing on that GPU. */
 uint32_t job_rank_at(const struct job_parts *parts, uint32_t process, uint32_t device);
 
+/* "rank 1, rank 2 and others": as many as fit a sentence. */
+struct job_names {
+	char text[320];
+	size_t count;
+};
+
+void job_name_add(struct job_names *names, const char *what);
+void job_name_add_rank(struct job_names *names, const struct job_parts *parts, uint32_t rank);
+
 /* The rank that a peer copy goes to or comes from: the process's own on that GPU, or the only one on it. */
 uint32_t job_rank_of_peer(const struct job_parts *parts, uint32_t process, uint32_t device);
 

@@ -14,15 +14,9 @@
 #include "analysis/job/job_parts.h"
 #include "base/format.h"
 
-/* "ranks 1, 2 and 5": as many as fit a sentence. */
-struct names {
-	char text[320];
-	size_t count;
-};
-
 #define NAMED_MOST 8
 
-static void name(struct names *names, const char *what)
+void job_name_add(struct job_names *names, const char *what)
 {
 	size_t used = strlen(names->text);
 
@@ -33,12 +27,12 @@ static void name(struct names *names, const char *what)
 		snprintf(names->text + used, sizeof(names->text) - used, " and others");
 }
 
-static void name_rank(struct names *names, const struct job_parts *parts, uint32_t rank)
+void job_name_add_rank(struct job_names *names, const struct job_parts *parts, uint32_t rank)
 {
 	char text[256];
 
 	job_name_rank(text, sizeof(text), parts->profile, &parts->job->ranks[rank]);
-	name(names, text);
+	job_name_add(names, text);
 }
 
 /* ---- missing ranks ---- */
@@ -64,7 +58,7 @@ static int find_missing(struct job_parts *parts)
 	const struct profile *profile = parts->profile;
 	int64_t size = world_size(profile);
 	bool *is_there = calloc((size_t)size + 1, sizeof(*is_there));
-	struct names names = {"", 0};
+	struct job_names names = {"", 0};
 	int rc = 0;
 
 	if (!is_there)
@@ -77,7 +71,7 @@ static int find_missing(struct job_parts *parts)
 
 		snprintf(number, sizeof(number), "%" PRId64, rank);
 		if (!is_there[rank])
-			name(&names, number);
+			job_name_add(&names, number);
 	}
 	if (names.count)
 		rc = sentences_add(&parts->job->problems,
@@ -167,14 +161,14 @@ struct group {
 /* Of ranks that were cut off, and alike up to then: some have launches that never ended, and others have none. */
 static int tell_hang(struct job_parts *parts, struct group group, const struct pending *pending)
 {
-	struct names waiting = {"", 0}, idle = {"", 0};
+	struct job_names waiting = {"", 0}, idle = {"", 0};
 
 	for (size_t i = 0; i < group.count; i++) {
 		const struct job_rank *rank = &parts->job->ranks[group.members[i]];
 
 		if (is_cut_off(parts, rank))
-			name_rank(pending[rank->process].count ? &waiting : &idle, parts,
-				  group.members[i]);
+			job_name_add_rank(pending[rank->process].count ? &waiting : &idle, parts,
+					  group.members[i]);
 	}
 	if (!waiting.count)
 		return 0;
@@ -197,7 +191,7 @@ static const struct collective_rank *collectives_of(const struct job_parts *part
 /* The ranks that ended fewer collectives than others like them. */
 static int tell_counts(struct job_parts *parts, struct group group)
 {
-	struct names behind = {"", 0};
+	struct job_names behind = {"", 0};
 	size_t least = SIZE_MAX, most = 0;
 
 	for (size_t i = 0; i < group.count; i++) {
@@ -208,7 +202,7 @@ static int tell_counts(struct job_parts *parts, struct group group)
 	}
 	for (size_t i = 0; i < group.count; i++)
 		if (collectives_of(parts, group.members[i])->count == least)
-			name_rank(&behind, parts, group.members[i]);
+			job_name_add_rank(&behind, parts, group.members[i]);
 	return least < most
 		       ? sentences_add(&parts->job->problems,
 				       "%s ended %s collectives, others %s, until the recording "
@@ -289,7 +283,8 @@ int job_problems_find(struct job_parts *parts)
 
 	if (rc == 0)
 		rc = job_communicators_find(parts, &is_told);
-	if (rc == 0 && !is_told)
-		rc = find_order(parts);
+	if (rc < 0 || is_told)
+		return rc;
+	rc = find_order(parts);
 	return rc < 0 ? rc : find_hang(parts);
 }

@@ -29,6 +29,8 @@ struct search {
 	struct tokens tokens;
 	struct periods periods;
 	size_t wasted; /* tokens of the thread that were looked at for no loop */
+	/* Of the thread, one of each circle, as most of its iterations begin, where they are found once more; else none. */
+	struct loops known;
 };
 
 /* ---- which period, and where an iteration begins ---- */
@@ -141,14 +143,49 @@ static size_t find_phase(const struct search *search, const struct iterations *i
 	return phase;
 }
 
+static uint32_t shape_of(const struct candidate *candidate, size_t phase)
+{
+	uint32_t shape = 0;
+
+	for (size_t i = 0; i < candidate->period; i++)
+		shape = token_mix(shape, candidate->tokens->loose[candidate->model + phase + i]);
+	return shape;
+}
+
+static uint32_t circle_of(const struct candidate *candidate)
+{
+	uint32_t circle = 0;
+
+	for (size_t i = 0; i < candidate->period; i++)
+		circle += candidate->tokens->loose[candidate->model + i];
+	return circle;
+}
+
+/* As most iterations of the thread begin that have these tokens in a circle; candidate->period: none has. */
+static size_t find_known_phase(const struct search *search, const struct candidate *candidate)
+{
+	for (size_t i = 0; i < search->known.count; i++) {
+		const struct loop *loop = &search->known.items[i];
+
+		if (loop->period != candidate->period || loop->circle != circle_of(candidate))
+			continue;
+		for (size_t phase = 0; phase < candidate->period; phase++)
+			if (shape_of(candidate, phase) == loop->shape)
+				return phase;
+	}
+	return candidate->period;
+}
+
 /* Begins iterations after the pause, where that leaves enough of them. */
 static int turn_to_pause(const struct search *search, struct iterations *best)
 {
 	struct candidate candidate = best->candidate;
 	struct iterations turned = {0};
-	size_t phase = find_phase(search, best);
+	size_t phase = find_known_phase(search, &candidate);
 	int rc;
 
+	if (phase == candidate.period)
+		phase = find_phase(search, best);
 	if (phase == 0)
 		return 0;
 	candidate.model += phase;
@@ -175,15 +212,6 @@ static uint32_t end_call(const struct search *search, const struct iterations *i
 	return (uint32_t)(usual < next ? usual : next);
 }
 
-static uint32_t shape_of(const struct candidate *candidate)
-{
-	uint32_t shape = 0;
-
-	for (size_t i = 0; i < candidate->period; i++)
-		shape = token_mix(shape, candidate->tokens->loose[candidate->model + i]);
-	return shape;
-}
-
 static int describe(struct loop *loop, const struct search *search,
 		    const struct iterations *iterations)
 {
@@ -199,7 +227,8 @@ static int describe(struct loop *loop, const struct search *search,
 			      .exactness = (double)iterations->equal_strict /
 					   (double)iterations->compared,
 			      .is_exact = iterations->equal_strict == iterations->compared,
-			      .shape = shape_of(&iterations->candidate)};
+			      .shape = shape_of(&iterations->candidate, 0),
+			      .circle = circle_of(&iterations->candidate)};
 	if (!loop->iterations)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
@@ -388,7 +417,8 @@ static int search_rounds(struct search *search)
 	return rc;
 }
 
-static int search_thread(struct search *search, const struct submissions *submissions)
+/* Builds the tokens anew, of which a loop takes its own. */
+static int search_tokens(struct search *search, const struct submissions *submissions)
 {
 	int rc = tokens_build(&search->tokens, search->profile, submissions,
 			      &search->profile->threads[search->thread]);
@@ -397,6 +427,92 @@ static int search_thread(struct search *search, const struct submissions *submis
 	if (rc == 0)
 		rc = search_rounds(search);
 	tokens_free(&search->tokens);
+	return rc;
+}
+
+/* One circle after the other, and in it one beginning after the other. */
+static int compare_circles(const void *left, const void *right)
+{
+	const struct loop *a = left, *b = right;
+
+	if (a->period != b->period)
+		return a->period < b->period ? -1 : 1;
+	if (a->circle != b->circle)
+		return a->circle < b->circle ? -1 : 1;
+	return (a->shape > b->shape) - (a->shape < b->shape);
+}
+
+static bool is_circle(const struct loop *left, const struct loop *right)
+{
+	return left->period == right->period && left->circle == right->circle;
+}
+
+/* Of each circle one loop, with which most iterations begin; the others are freed.  Returns whether any begins otherwise. */
+static bool keep_usual(struct loops *known)
+{
+	size_t kept = 0, next, end;
+	bool is_turned = false;
+
+	qsort(known->items, known->count, sizeof(*known->items), compare_circles);
+	for (size_t first = 0; first < known->count; first = end) {
+		size_t most_count = 0, usual = first;
+
+		for (end = first;
+		     end < known->count && is_circle(&known->items[first], &known->items[end]);
+		     end = next) {
+			size_t count = 0;
+
+			for (next = end; next < known->count &&
+					 !compare_circles(&known->items[end], &known->items[next]);
+			     next++)
+				count += known->items[next].iteration_count;
+			is_turned |= end > first;
+			usual = count > most_count ? end : usual;
+			most_count = count > most_count ? count : most_count;
+		}
+		known->items[kept++] = known->items[usual];
+	}
+	known->count = kept;
+	return is_turned;
+}
+
+/* Those from items[first] on, without their iterations. */
+static int take_known(struct search *search, size_t first)
+{
+	struct loops *known = &search->known;
+
+	known->count = search->found->count - first;
+	known->items = malloc((known->count + 1) * sizeof(*known->items));
+	if (!known->items)
+		return -ENOMEM;
+	for (size_t i = 0; i < known->count; i++) {
+		known->items[i] = search->found->items[first + i];
+		known->items[i].iterations = NULL;
+	}
+	return 0;
+}
+
+static void drop_from(struct loops *found, size_t first)
+{
+	while (found->count > first)
+		free(found->items[--found->count].iterations);
+}
+
+/* A loop that goes on after something else came between its calls is found from there on, wherever that is in an
+ * iteration: then all of the thread are found once more, and begin as most iterations of that circle did. */
+static int search_thread(struct search *search, const struct submissions *submissions)
+{
+	size_t first = search->found->count;
+	int rc = search_tokens(search, submissions);
+
+	if (rc == 0 && search->found->count > first + 1)
+		rc = take_known(search, first);
+	if (rc == 0 && search->known.count && keep_usual(&search->known)) {
+		drop_from(search->found, first);
+		rc = search_tokens(search, submissions);
+	}
+	free(search->known.items);
+	search->known = (struct loops){0};
 	return rc;
 }
 

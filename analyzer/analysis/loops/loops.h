@@ -10,7 +10,8 @@
  * An iteration may have tokens too many, too few or other ones: up to half of
  * the period, and one where that is less; up to four, as around an inner loop,
  * where that comes again within 32 iterations.  Iterations begin after the longest
- * usual pause of the host; where none stands out, where the first one began.
+ * usual pause of the host; where none stands out, where the first one began.  Where a thread runs a loop several
+ * times, all begin as most of their iterations did.
  */
 #ifndef ROOFLINE_LOOPS_H
 #define ROOFLINE_LOOPS_H
@@ -33,6 +34,7 @@ struct loop {
 	double exactness;  /* 0 to regularity: the share whose sizes and grids are so, too */
 	bool is_exact;	   /* exactness is 1: all iterations are one */
 	uint32_t shape;	   /* hash of the usual iteration: equal when one loop runs again */
+	uint32_t circle;   /* likewise, wherever its iterations begin */
 };
 
 struct loops {

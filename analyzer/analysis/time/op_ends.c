@@ -3,10 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* What 3 bytes hold. */
-#define FURTHER_LEAST_NS (-0x800000)
-#define FURTHER_MOST_NS 0x7fffff
-
 static int allocate(struct op_ends *ends, size_t count)
 {
 	ends->count = count;
@@ -54,23 +50,12 @@ static int keep_whole(struct op_ends *ends, struct op_ends_block *block)
 	return 0;
 }
 
-int op_ends_set(struct op_ends *ends, size_t op, int64_t end_ns)
+int op_ends_set_whole(struct op_ends *ends, size_t op, int64_t end_ns)
 {
-	int64_t later_ns = end_ns - ends->ops[op].end_ns, further_ns;
 	struct op_ends_block *block = &ends->blocks[op / OP_ENDS_BLOCK];
-	bool fits;
 
-	if (block->later_ns == OP_ENDS_NOT_SET)
-		block->later_ns = later_ns;
-	fits = !__builtin_sub_overflow(later_ns, block->later_ns, &further_ns) &&
-	       further_ns >= FURTHER_LEAST_NS && further_ns <= FURTHER_MOST_NS;
-	if (!block->whole_ns && !fits && keep_whole(ends, block) < 0)
+	if (!block->whole_ns && keep_whole(ends, block) < 0)
 		return -ENOMEM;
-	if (block->whole_ns) {
-		block->whole_ns[op % OP_ENDS_BLOCK] = end_ns;
-	} else {
-		ends->further_ns[op].low = (uint16_t)further_ns;
-		ends->further_ns[op].high = (int8_t)(further_ns >> 16);
-	}
+	block->whole_ns[op % OP_ENDS_BLOCK] = end_ns;
 	return 0;
 }

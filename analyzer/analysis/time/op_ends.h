@@ -36,8 +36,28 @@ struct op_ends {
 int op_ends_open(struct op_ends *ends, const struct profile *profile);
 void op_ends_free(struct op_ends *ends);
 
+/* What 3 bytes hold. */
+#define OP_ENDS_FURTHER_LEAST_NS (-0x800000)
+#define OP_ENDS_FURTHER_MOST_NS 0x7fffff
+
+/* Known to op_ends_set only: in a block that has all of its ends whole, or has to. */
+int op_ends_set_whole(struct op_ends *ends, size_t op, int64_t end_ns);
+
 /* Returns 0 or -ENOMEM. */
-int op_ends_set(struct op_ends *ends, size_t op, int64_t end_ns);
+static inline int op_ends_set(struct op_ends *ends, size_t op, int64_t end_ns)
+{
+	struct op_ends_block *block = &ends->blocks[op / OP_ENDS_BLOCK];
+	int64_t later_ns = end_ns - ends->ops[op].end_ns, further_ns;
+
+	if (block->later_ns == OP_ENDS_NOT_SET)
+		block->later_ns = later_ns;
+	if (block->whole_ns || __builtin_sub_overflow(later_ns, block->later_ns, &further_ns) ||
+	    further_ns < OP_ENDS_FURTHER_LEAST_NS || further_ns > OP_ENDS_FURTHER_MOST_NS)
+		return op_ends_set_whole(ends, op, end_ns);
+	ends->further_ns[op].low = (uint16_t)further_ns;
+	ends->further_ns[op].high = (int8_t)(further_ns >> 16);
+	return 0;
+}
 
 /* Of an operation that was set. */
 static inline int64_t op_ends_ns(const struct op_ends *ends, size_t op)

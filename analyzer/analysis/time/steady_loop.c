@@ -56,9 +56,9 @@ static int64_t start_ns_of(const struct looped_run *run, uint32_t op)
 	       (changed_ns ? max_ns(changed_ns, 0) : recorded->end_ns - recorded->start_ns);
 }
 
-/* Of what calls [first, end) submitted to the device: as recorded, and in the run. */
-static bool find_extents(const struct walk *walk, size_t first, size_t end, struct extent *recorded,
-			 struct extent *replayed)
+/* Of what calls [first, end) submitted to the device: as recorded, and in the run, whose start few ask for. */
+static bool find_extents(const struct walk *walk, size_t first, size_t end, bool needs_start,
+			 struct extent *recorded, struct extent *replayed)
 {
 	const struct looped_run *run = walk->run;
 	const struct submissions *submissions = run->submissions;
@@ -74,7 +74,8 @@ static bool find_extents(const struct walk *walk, size_t first, size_t end, stru
 			continue;
 		widen(recorded, op->start_ns, op->end_ns);
 		if (run->op_ends)
-			widen(replayed, start_ns_of(run, index), op_ends_ns(run->op_ends, index));
+			widen(replayed, needs_start ? start_ns_of(run, index) : INT64_MAX,
+			      op_ends_ns(run->op_ends, index));
 	}
 	if (!run->op_ends)
 		*replayed = *recorded;
@@ -86,12 +87,13 @@ static bool find_extents(const struct walk *walk, size_t first, size_t end, stru
 static bool walk_take(struct walk *walk, size_t first, size_t end, bool begins_loop,
 		      struct steady_iteration *out)
 {
+	bool begins = begins_loop || walk->end_ns == INT64_MIN;
 	struct extent recorded, replayed;
 	int64_t run_start_ns;
 
-	if (!find_extents(walk, first, end, &recorded, &replayed))
+	if (!find_extents(walk, first, end, begins, &recorded, &replayed))
 		return false;
-	if (begins_loop || walk->end_ns == INT64_MIN) {
+	if (begins) {
 		walk->end_ns = max_ns(walk->end_ns, recorded.start_ns);
 		walk->run_end_ns = max_ns(walk->run_end_ns, replayed.start_ns);
 	}

@@ -8,6 +8,7 @@
 
 #include "base/ns.h"
 #include "base/search.h"
+#include "replay/job/blocked_launches.h"
 #include "replay/latencies.h"
 
 /* More of the SMs no kernel of communication is taken to hold. */
@@ -73,6 +74,18 @@ static bool is_waiting(const struct model *model, size_t call)
 	       model->profile->ops[awaited].end_ns > model->profile->calls[call].start_ns;
 }
 
+/* What it takes by itself. */
+static double own_ns(const struct model *model, size_t call)
+{
+	const struct profile_call *item = &model->profile->calls[call];
+
+	if (is_waiting(model, call))
+		return 0;
+	return blocked_launch_room(model, call) == PROFILE_NONE
+		       ? (double)(item->end_ns - item->start_ns)
+		       : BLOCKED_LAUNCH_OWN_NS;
+}
+
 static int add_calls(struct job_run *run)
 {
 	const struct profile *profile = run->model->profile;
@@ -80,12 +93,9 @@ static int add_calls(struct job_run *run)
 
 	for (size_t i = 0; rc == 0 && i < profile->call_count; i++) {
 		const struct profile_call *call = &profile->calls[i];
-		bool waits = is_waiting(run->model, i);
 
 		rc = tasks_add(&run->tasks,
-			       &(struct task){.length_ns = waits ? 0
-								 : (double)(call->end_ns -
-									    call->start_ns),
+			       &(struct task){.length_ns = own_ns(run->model, i),
 					      .from_ns = (double)(call->start_ns - run->origin_ns),
 					      .device = (uint32_t)profile->device_count,
 					      .meeting = TASK_NONE,
@@ -97,20 +107,22 @@ static int add_calls(struct job_run *run)
 
 /* ---- what calls need ---- */
 
-static int add_return(struct job_run *run, size_t call)
+/* It returns behind the end of an operation, or behind its start. */
+static int add_return(struct job_run *run, size_t call, uint32_t op, bool is_of_start)
 {
 	const struct profile *profile = run->model->profile;
 	const struct task item = {.device = (uint32_t)profile->device_count,
 				  .meeting = TASK_NONE,
 				  .kind = TASK_HOST};
-	uint32_t awaited = model_awaited(run->model, call);
-	double after_ns = (double)(profile->calls[call].end_ns - profile->ops[awaited].end_ns);
+	int64_t awaited_ns = is_of_start ? profile->ops[op].start_ns : profile->ops[op].end_ns;
 	int rc = tasks_add(&run->tasks, &item, &run->returned[call]);
 
 	if (rc == 0)
 		rc = tasks_need(&run->tasks, run->returned[call], job_run_task_of_call(run, call),
 				false, 0);
-	return rc < 0 ? rc : tasks_need(&run->tasks, run->returned[call], awaited, false, after_ns);
+	return rc < 0 ? rc
+		      : tasks_need(&run->tasks, run->returned[call], op, is_of_start,
+				   (double)(profile->calls[call].end_ns - awaited_ns));
 }
 
 /* Pauses of a host that are long enough to be a wait for another thread, and how soon after that one it goes on: threads
@@ -208,11 +220,17 @@ static int need_call(struct job_run *run, const struct waits *waits, uint32_t ca
 /* Each call that waits has another task for its end. */
 static int add_returns(struct job_run *run)
 {
+	const struct model *model = run->model;
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < run->model->profile->call_count; i++)
-		if (is_waiting(run->model, i))
-			rc = add_return(run, i);
+	for (size_t i = 0; rc == 0 && i < model->profile->call_count; i++) {
+		uint32_t room = blocked_launch_room(model, i);
+
+		if (is_waiting(model, i))
+			rc = add_return(run, i, model_awaited(model, i), false);
+		else if (room != PROFILE_NONE)
+			rc = add_return(run, i, room, true);
+	}
 	return rc;
 }
 

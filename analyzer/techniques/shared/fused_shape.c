@@ -39,6 +39,22 @@ static uint64_t add_part(struct fused_shape *out, const struct profile_signature
 		       : 0;
 }
 
+#define REGISTER_BYTES 4
+#define VALUES_LEAST 2 /* fewer are one value, read with what the hardware reads beside it */
+
+double fused_values_of(const struct profile_signature *launch, double read_bytes)
+{
+	double threads = 1, values;
+
+	for (int i = 0; i < 3; i++)
+		threads *= (double)launch->grid[i] * launch->block[i];
+	values = threads > 0 ? read_bytes / threads / REGISTER_BYTES : 0;
+	if (values < VALUES_LEAST || values > launch->registers_per_thread ||
+	    launch->static_shared_bytes + launch->dynamic_shared_bytes)
+		return 1;
+	return values;
+}
+
 bool fused_shape_of(struct fused_shape *out, const struct profile *profile,
 		    const struct profile_device *device, const uint32_t *signatures, size_t count)
 {

@@ -31,6 +31,12 @@ struct fused_shape {
 	bool may_spill; /* the most is more registers than a thread can have: what is over goes to local memory */
 };
 
+/* Registers that the values of a thread of such a launch take, which reads so many bytes of DRAM, where it may hold all of
+ * them at once; 1: it has a single one, or shared memory, in which threads of a block exchange values, or more than it has
+ * registers, so that it takes them one after the other.  Where a kernel needs values that other threads of the one before
+ * made, one kernel holds as many of theirs for each of its own: the product of both (docs/workloads/overfused.md). */
+double fused_values_of(const struct profile_signature *launch, double read_bytes);
+
 /* signatures[] of the profile, in the block of the first.  False where the device's limits are not known. */
 bool fused_shape_of(struct fused_shape *out, const struct profile *profile,
 		    const struct profile_device *device, const uint32_t *signatures, size_t count);

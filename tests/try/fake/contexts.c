@@ -173,16 +173,34 @@ static CUevent take_unused(void)
 	return event;
 }
 
+/* Of those without timing, which are used again: one that was destroyed stands for nothing. */
+static bool is_dead[2 * SILENT_EVENTS + 1];
+static unsigned long event_numbers[2 * SILENT_EVENTS + 1];
+
+unsigned long fake_event_number(CUevent event)
+{
+	return event_numbers[(size_t)event] + is_dead[(size_t)event];
+}
+
+void fake_use_event(CUevent event)
+{
+	if ((size_t)event <= 2 * SILENT_EVENTS && is_dead[(size_t)event])
+		fake_log_op("dead_event", 0, 0);
+}
+
 CUresult cuEventCreate(CUevent *event, unsigned flags)
 {
 	static long counts[2];
 	bool is_silent = flags & CU_EVENT_DISABLE_TIMING;
 
+	pthread_mutex_lock(&fake_lock);
 	*event = is_silent ? take_unused() : NULL;
-	if (*event)
-		return CUDA_SUCCESS;
-	*event = (CUevent)(__atomic_add_fetch(&counts[is_silent], 1, __ATOMIC_SEQ_CST) +
-			   (is_silent ? SILENT_EVENTS : 0));
+	if (!*event)
+		*event = (CUevent)(++counts[is_silent] + (is_silent ? SILENT_EVENTS : 0));
+	is_dead[(size_t)*event] = false;
+	event_numbers[(size_t)*event] += 2;
+	fake_new_event(*event);
+	pthread_mutex_unlock(&fake_lock);
 	return CUDA_SUCCESS;
 }
 
@@ -196,6 +214,8 @@ CUresult cuEventDestroy(CUevent event)
 	if (!fake_is_silent(event))
 		return CUDA_SUCCESS;
 	pthread_mutex_lock(&fake_lock);
+	fake_use_event(event);
+	is_dead[(size_t)event] = true;
 	unused_silent[unused_count++] = event;
 	pthread_mutex_unlock(&fake_lock);
 	return CUDA_SUCCESS;
@@ -206,6 +226,7 @@ CUresult cuEventRecord(CUevent event, CUstream stream)
 	CUresult result = fake_answer();
 
 	pthread_mutex_lock(&fake_lock);
+	fake_use_event(event);
 	if (!fake_is_silent(event)) {
 		fake_mix(&event, sizeof(event));
 		result = fake_observe("event_record", fake_stream_of(stream)->id);
@@ -238,6 +259,7 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
 {
 	(void)flags;
 	pthread_mutex_lock(&fake_lock);
+	fake_use_event(event);
 	fake_stream_waits(fake_stream_of(stream)->id, event);
 	pthread_mutex_unlock(&fake_lock);
 	return fake_answer();
@@ -253,6 +275,7 @@ CUresult cuEventSynchronize(CUevent event)
 	pthread_mutex_lock(&fake_lock);
 	if (fake_is_silent(event) && fake_captures)
 		fake_log_op("capture_disturbed", fake_captures, 0);
+	fake_use_event(event);
 	fake_settle_pieces_behind(event);
 	fake_wait_for_event(event);
 	pthread_mutex_unlock(&fake_lock);
@@ -266,6 +289,7 @@ CUresult cuEventQuery(CUevent event)
 	pthread_mutex_lock(&fake_lock);
 	if (fake_is_silent(event) && fake_captures)
 		fake_log_op("capture_disturbed", fake_captures, 0);
+	fake_use_event(event);
 	is_done = fake_settle_pieces_before(event) && fake_event_is_done(event);
 	pthread_mutex_unlock(&fake_lock);
 	return answer(is_done);
@@ -274,6 +298,18 @@ CUresult cuEventQuery(CUevent event)
 CUresult cuCtxGetDevice(CUdevice *device)
 {
 	*device = 0;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetCount(int *count)
+{
+	*count = 1;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGet(CUdevice *device, int ordinal)
+{
+	*device = ordinal;
 	return CUDA_SUCCESS;
 }
 

@@ -33,6 +33,7 @@ static struct registered {
 	unsigned char *address;
 	size_t bytes;
 	bool is_of_library;
+	CUcontext context;
 	unsigned char *old;
 	bool *is_old; /* by page */
 } registered[REGISTERED_MOST];
@@ -77,11 +78,47 @@ CUresult cuMemHostRegister(void *address, size_t bytes, unsigned flags)
 		fake_log_op("capture_disturbed", fake_captures, 0);
 	for (int i = 0; i < REGISTERED_MOST && !registered_at(address); i++)
 		if (!registered[i].address) {
-			registered[i] = (struct registered){address, bytes,
-							    flags == CU_MEMHOSTREGISTER_PORTABLE,
-							    NULL, NULL};
+			registered[i] = (struct registered){
+				address,	bytes, flags == CU_MEMHOSTREGISTER_PORTABLE,
+				fake_current(), NULL,  NULL};
 			result = fake_answer();
 		}
+	pthread_mutex_unlock(&fake_lock);
+	return result;
+}
+
+static CUresult answer_of(const struct registered *one, void *value, CUpointer_attribute attribute)
+{
+	switch (attribute) {
+	case CU_POINTER_ATTRIBUTE_CONTEXT:
+		*(CUcontext *)value = one->context;
+		return CUDA_SUCCESS;
+	case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+		*(unsigned *)value = CU_MEMORYTYPE_HOST;
+		return CUDA_SUCCESS;
+	case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+		*(unsigned *)value = 0;
+		return CUDA_SUCCESS;
+	case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+		*(CUdeviceptr *)value = (CUdeviceptr)(uintptr_t)one->address;
+		return CUDA_SUCCESS;
+	case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+		*(size_t *)value = one->bytes;
+		return CUDA_SUCCESS;
+	default:
+		return CUDA_ERROR_INVALID_VALUE;
+	}
+}
+
+CUresult fake_registered_attribute(void *value, CUpointer_attribute attribute, CUdeviceptr address)
+{
+	const struct registered *found;
+	CUresult result = CUDA_ERROR_INVALID_VALUE;
+
+	pthread_mutex_lock(&fake_lock);
+	found = registered_at((void *)address);
+	if (found)
+		result = answer_of(found, value, attribute);
 	pthread_mutex_unlock(&fake_lock);
 	return result;
 }
@@ -160,7 +197,7 @@ static void take_time(const struct copy *copy, const char *of)
 	const char *slow = getenv("FAKE_DRIVER_SLOW_COPIES");
 
 	if (slow && !strcmp(slow, of))
-		usleep((unsigned)(copy->bytes / 500));
+		usleep((unsigned)(copy->bytes / 100)); /* much longer than a busy machine takes for it */
 }
 
 /* From or to the page that was registered; it may have been unmapped, or be one that the program cannot touch. */
@@ -314,6 +351,24 @@ static bool move_pages(const struct copy *copy)
 	return true;
 }
 
+bool fake_is_pinned(CUdeviceptr address, size_t bytes)
+{
+	unsigned type[2] = {0};
+
+	for (int i = 0; i < 2; i++)
+		if (cuPointerGetAttribute(&type[i], CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+					  address + (i ? bytes - 1 : 0)) != CUDA_SUCCESS ||
+		    type[i] != CU_MEMORYTYPE_HOST)
+			return false;
+	return bytes;
+}
+
+/* It returns before it is done. */
+static bool is_later(const struct copy *copy)
+{
+	return copy->is_async && fake_is_pinned((CUdeviceptr)(uintptr_t)copy->host, copy->bytes);
+}
+
 static CUresult copy_now(const struct copy *copy)
 {
 	CUresult result;
@@ -324,9 +379,22 @@ static CUresult copy_now(const struct copy *copy)
 	fake_end_operation();
 	if (result == CUDA_SUCCESS && !move_pages(copy))
 		result = CUDA_ERROR_INVALID_VALUE;
-	if (copy->is_to_host)
+	if (copy->is_to_host && !is_later(copy))
 		fake_wait_for_stream(fake_stream_of(copy->stream)->id);
 	return result;
+}
+
+CUresult fake_run_host_copy(const struct work *work, CUstream stream)
+{
+	bool is_to_host = !strcmp(work->kind->name, "copy_to_host");
+	CUdeviceptr to, from;
+	size_t bytes;
+
+	memcpy(&to, work->parameters, 8);
+	memcpy(&from, work->parameters + 8, 8);
+	memcpy(&bytes, work->parameters + 16, 8);
+	return copy_now(&(struct copy){is_to_host, true, (void *)(is_to_host ? to : from),
+				       is_to_host ? from : to, bytes, stream});
 }
 
 /* A part of it is registered, and another one is not. */

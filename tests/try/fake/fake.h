@@ -10,8 +10,9 @@
 
 #include "../fake_driver.h"
 
-enum { PARAMETERS_MAX = 64, NODES_MAX = 4096 };
-enum { LEGACY_STREAM = 1, THREAD_STREAM, FIRST_STREAM = 4, STREAMS_MOST = 1024 };
+enum { PARAMETERS_MAX = 64, NODES_MAX = 4096, AFTER_MAX = 80 };
+/* What numbered kernels belong to (their programs' streams) has places of its own among streams. */
+enum { LEGACY_STREAM = 1, THREAD_STREAM, NUMBERED = 4, FIRST_STREAM = 16, STREAMS_MOST = 1024 };
 
 enum magic { IS_FUNCTION = 0x46554e43, IS_KERNEL = 0x4b45524e };
 
@@ -33,10 +34,15 @@ struct work {
 	unsigned char parameters[4096 + 64];
 };
 
+/* A kernel, a memset or a copy; or an event that is recorded or waited for. */
 struct CUgraphNode_st {
 	struct work work;
+	CUevent event;
+	unsigned long event_number; /* which of those that had the same handle */
+	bool is_record;
 	struct CUgraph_st *graph;
-	unsigned index;
+	unsigned index, after_count;
+	unsigned short after[AFTER_MAX]; /* indices of nodes */
 };
 
 struct CUgraph_st {
@@ -48,6 +54,7 @@ struct CUgraph_st {
 struct CUgraphExec_st {
 	bool is_captured;
 	struct work *work;
+	struct CUgraphNode_st *nodes; /* as they were made, but for their work */
 	unsigned count;
 };
 
@@ -93,6 +100,24 @@ bool fake_is_live(CUstream stream);
 int fake_new_stream(bool is_blocking);
 void fake_end_stream(int stream);
 void fake_order(int stream);
+
+/* A kernel that has a number in what it belongs to: in whatever order such kernels come, what is known to be done before each
+ * is in the hash. */
+void fake_order_numbered(int stream, unsigned lane, unsigned long number, uint64_t hash);
+uint64_t fake_numbered(void);
+
+/* A graph is launched: each node is done behind those that it depends on, and the stream goes on behind all. */
+void fake_begin_graph(int stream);
+void fake_begin_node(int stream, const struct CUgraphNode_st *node);
+void fake_end_node(int stream, const struct CUgraphNode_st *node);
+void fake_end_graph(int stream, unsigned count);
+
+/* An event that was destroyed must not be used.  Which of those that had its handle it is. */
+void fake_use_event(CUevent event);
+unsigned long fake_event_number(CUevent event);
+
+/* It stands for nothing yet. */
+void fake_new_event(CUevent event);
 bool fake_is_silent(CUevent event);
 void fake_record(CUevent event, int stream);
 void fake_stream_waits(int stream, CUevent event);
@@ -118,6 +143,11 @@ void fake_settle_pieces_behind(CUevent event);
 bool fake_settle_pieces_before(CUevent event); /* false: it is told that they are not done */
 void fake_end_operation(void);		       /* pieces that follow belong to another copy */
 bool fake_is_registered(CUdeviceptr address);
+CUresult fake_registered_attribute(void *value, CUpointer_attribute attribute, CUdeviceptr address);
+
+/* A copy between the GPU and memory of the host that is page-locked, in a graph. */
+bool fake_is_pinned(CUdeviceptr address, size_t bytes);
+CUresult fake_run_host_copy(const struct work *work, CUstream stream);
 
 /* Its memory is gone. */
 void fake_free_all(CUcontext context);
@@ -137,6 +167,8 @@ CUresult fake_give(const struct work *work, CUstream stream);
 CUresult fake_fill_set(struct work *work, CUdeviceptr address, unsigned value, unsigned element,
 		       size_t count);
 CUresult fake_fill_copy(struct work *work, CUdeviceptr to, CUdeviceptr from, size_t bytes);
+CUresult fake_fill_host_copy(struct work *work, CUdeviceptr to, CUdeviceptr from, size_t bytes,
+			     bool is_to_host);
 bool fake_is_allocated(CUdeviceptr address, size_t bytes);
 
 CUgraphNode fake_add_node(CUgraph graph, const struct work *work);

@@ -1,4 +1,4 @@
-/* graphs.c - graphs of kernels, one after the other, and captures of one stream. */
+/* graphs.c - graphs of kernels, memsets, copies and events, and captures of one stream. */
 #define _GNU_SOURCE
 #include "fake.h"
 
@@ -35,16 +35,48 @@ static CUresult work_of_node(struct work *work, const CUDA_KERNEL_NODE_PARAMS *n
 			      node->sharedMemBytes, node->kernelParams, node->extra);
 }
 
-/* Each node must follow the one before it: what is tested makes no other graphs. */
 static CUresult add_node(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count,
 			 const struct work *work, CUresult result)
 {
-	if (count != (graph->count ? 1 : 0) ||
-	    (count && after[0] != graph->nodes[graph->count - 1]))
+	if (count > AFTER_MAX)
 		return CUDA_ERROR_NOT_SUPPORTED;
-	if (result == CUDA_SUCCESS)
-		*node = fake_add_node(graph, work);
-	return result;
+	if (result != CUDA_SUCCESS)
+		return result;
+	*node = fake_add_node(graph, work);
+	(*node)->after_count = (unsigned)count;
+	for (size_t i = 0; i < count; i++) {
+		if (after[i]->graph != graph)
+			return CUDA_ERROR_INVALID_VALUE;
+		(*node)->after[i] = (unsigned short)after[i]->index;
+	}
+	return CUDA_SUCCESS;
+}
+
+static CUresult add_event(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count,
+			  CUevent event, bool is_record)
+{
+	struct work none = {0};
+	CUresult result = add_node(node, graph, after, count, &none, CUDA_SUCCESS);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	fake_use_event(event);
+	(*node)->event = event;
+	(*node)->event_number = fake_event_number(event);
+	(*node)->is_record = is_record;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGraphAddEventRecordNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after,
+				   size_t count, CUevent event)
+{
+	return add_event(node, graph, after, count, event, true);
+}
+
+CUresult cuGraphAddEventWaitNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after,
+				 size_t count, CUevent event)
+{
+	return add_event(node, graph, after, count, event, false);
 }
 
 CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after,
@@ -76,8 +108,16 @@ CUresult cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgraphNod
 
 static CUresult work_of_copy(struct work *work, const CUDA_MEMCPY3D *node, CUcontext context)
 {
-	if (context != fake_current() || node->Height != 1 || node->Depth != 1 ||
-	    node->srcMemoryType != CU_MEMORYTYPE_DEVICE ||
+	if (context != fake_current() || node->Height != 1 || node->Depth != 1)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (node->srcMemoryType == CU_MEMORYTYPE_HOST)
+		return fake_fill_host_copy(work, node->dstDevice,
+					   (CUdeviceptr)(uintptr_t)node->srcHost,
+					   node->WidthInBytes, false);
+	if (node->dstMemoryType == CU_MEMORYTYPE_HOST)
+		return fake_fill_host_copy(work, (CUdeviceptr)(uintptr_t)node->dstHost,
+					   node->srcDevice, node->WidthInBytes, true);
+	if (node->srcMemoryType != CU_MEMORYTYPE_DEVICE ||
 	    node->dstMemoryType != CU_MEMORYTYPE_DEVICE)
 		return CUDA_ERROR_INVALID_VALUE;
 	return fake_fill_copy(work, node->dstDevice, node->srcDevice, node->WidthInBytes);
@@ -100,7 +140,8 @@ static CUresult change(CUgraphExec exec, CUgraphNode node, const struct work *wo
 
 	if (fake_refuses("set", exec->is_captured))
 		return CUDA_ERROR_NOT_SUPPORTED;
-	if (memcmp(kept->parameters + size_at, work->parameters + size_at, 8) != 0)
+	if (memcmp(kept->parameters + size_at, work->parameters + size_at, 8) != 0 ||
+	    kept->kind != work->kind)
 		return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
 	if (result == CUDA_SUCCESS)
 		*kept = *work;
@@ -148,30 +189,75 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned 
 	(*exec)->count = graph->count;
 	(*exec)->is_captured = graph->is_captured;
 	(*exec)->work = calloc(graph->count + 1, sizeof(struct work));
-	for (unsigned i = 0; i < graph->count; i++)
+	(*exec)->nodes = calloc(graph->count + 1, sizeof(struct CUgraphNode_st));
+	for (unsigned i = 0; i < graph->count; i++) {
 		(*exec)->work[i] = graph->nodes[i]->work;
+		(*exec)->nodes[i] = *graph->nodes[i];
+	}
 	return CUDA_SUCCESS;
 }
 
 CUresult cuGraphExecDestroy(CUgraphExec exec)
 {
+	free(exec->nodes);
 	free(exec->work);
 	free(exec);
 	return CUDA_SUCCESS;
 }
 
-static CUresult graph_launch(CUgraphExec exec, CUstream stream)
+/* What was captured is one after the other. */
+static CUresult run_captured(CUgraphExec exec, CUstream stream)
 {
 	CUresult result = CUDA_SUCCESS;
+
+	for (unsigned i = 0; result == CUDA_SUCCESS && i < exec->count; i++)
+		result = fake_current()->error ? fake_current()->error
+					       : fake_run(&exec->work[i], stream);
+	return result;
+}
+
+static CUresult run_node(CUgraphExec exec, unsigned i, CUstream stream)
+{
+	const struct CUgraphNode_st *node = &exec->nodes[i];
+	int id = fake_stream_of(stream)->id;
+	CUresult result = CUDA_SUCCESS;
+
+	fake_begin_node(id, node);
+	if (!node->event)
+		result = fake_current()->error ? fake_current()->error
+					       : fake_run(&exec->work[i], stream);
+	else if (node->is_record)
+		fake_record(node->event, id);
+	else
+		fake_stream_waits(id, node->event);
+	if (node->event && node->event_number != fake_event_number(node->event))
+		fake_log_op("event_of_other", 0, 0);
+	fake_end_node(id, node);
+	return result;
+}
+
+static CUresult run_nodes(CUgraphExec exec, CUstream stream)
+{
+	CUresult result = CUDA_SUCCESS;
+	unsigned i = 0;
+
+	fake_begin_graph(fake_stream_of(stream)->id);
+	for (; result == CUDA_SUCCESS && i < exec->count; i++)
+		result = run_node(exec, i, stream);
+	fake_end_graph(fake_stream_of(stream)->id, i);
+	return result;
+}
+
+static CUresult graph_launch(CUgraphExec exec, CUstream stream)
+{
+	CUresult result;
 
 	if (getenv("FAKE_DRIVER_SLOW") && !exec->is_captured)
 		usleep(SLOW_US);
 	if (fake_refuses("graph", exec->is_captured))
 		return CUDA_ERROR_NOT_SUPPORTED;
 	pthread_mutex_lock(&fake_lock);
-	for (unsigned i = 0; result == CUDA_SUCCESS && i < exec->count; i++)
-		result = fake_current()->error ? fake_current()->error
-					       : fake_run(&exec->work[i], stream);
+	result = exec->is_captured ? run_captured(exec, stream) : run_nodes(exec, stream);
 	pthread_mutex_unlock(&fake_lock);
 	return result;
 }

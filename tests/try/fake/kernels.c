@@ -20,8 +20,11 @@ static const struct kind kinds[] = {
 	{"fault", 0, {0}},
 	{"tell", 2, {8, 4}},
 	{"print", 1, {4}},
+	{"numbered", 4, {8, 4, 4, 4}},
 	{"set", 4, {8, 8, 4, 4}},
 	{"copy", 3, {8, 8, 8}},
+	{"copy_from_host", 3, {8, 8, 8}},
+	{"copy_to_host", 3, {8, 8, 8}},
 };
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
@@ -104,14 +107,30 @@ CUresult fake_fill_set(struct work *work, CUdeviceptr address, unsigned value, u
 		       : CUDA_SUCCESS;
 }
 
-CUresult fake_fill_copy(struct work *work, CUdeviceptr to, CUdeviceptr from, size_t bytes)
+static void fill_copy(struct work *work, const char *kind, CUdeviceptr to, CUdeviceptr from,
+		      size_t bytes)
 {
 	memset(work, 0, sizeof(*work));
-	work->kind = kind_named("copy");
+	work->kind = kind_named(kind);
 	memcpy(work->parameters, &to, 8);
 	memcpy(work->parameters + 8, &from, 8);
 	memcpy(work->parameters + 16, &bytes, 8);
+}
+
+CUresult fake_fill_copy(struct work *work, CUdeviceptr to, CUdeviceptr from, size_t bytes)
+{
+	fill_copy(work, "copy", to, from, bytes);
 	return fake_is_allocated(to, bytes) && fake_is_allocated(from, bytes)
+		       ? CUDA_SUCCESS
+		       : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult fake_fill_host_copy(struct work *work, CUdeviceptr to, CUdeviceptr from, size_t bytes,
+			     bool is_to_host)
+{
+	fill_copy(work, is_to_host ? "copy_to_host" : "copy_from_host", to, from, bytes);
+	return fake_is_allocated(is_to_host ? from : to, bytes) &&
+			       fake_is_pinned(is_to_host ? to : from, bytes)
 		       ? CUDA_SUCCESS
 		       : CUDA_ERROR_INVALID_VALUE;
 }
@@ -168,10 +187,34 @@ static void run_kind(const struct work *work)
 					    work->block[0]);
 }
 
+/* Its parameters: memory, what it belongs to, its number there, and a value. */
+static void run_numbered(const struct work *work, int stream)
+{
+	uint64_t target, hash = 1469598103934665603u;
+	unsigned lane, number, value;
+
+	memcpy(&target, work->parameters, 8);
+	memcpy(&lane, work->parameters + 8, 4);
+	memcpy(&number, work->parameters + 12, 4);
+	memcpy(&value, work->parameters + 16, 4);
+	hash = (hash ^ fake_address(target)) * 1099511628211u;
+	hash = (hash ^ value) * 1099511628211u;
+	hash = (hash ^ work->grid[0]) * 1099511628211u;
+	fake_order_numbered(stream, lane, number, hash);
+	run_kind(work);
+}
+
 CUresult fake_run(const struct work *work, CUstream stream)
 {
 	fake_settle_pieces();
 	fake_end_operation();
+	if (!strncmp(work->kind->name, "copy_", 5))
+		return fake_run_host_copy(work, stream);
+	if (!strcmp(work->kind->name, "numbered")) {
+		fake_current()->unfinished++;
+		run_numbered(work, fake_stream_of(stream)->id);
+		return CUDA_SUCCESS;
+	}
 	fake_log_op(work->kind->name, fake_stream_of(stream)->id, work->grid[0]);
 	fake_order(fake_stream_of(stream)->id);
 	fake_mix(work->grid, sizeof(work->grid));

@@ -205,13 +205,8 @@ CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdev
 {
 	const struct block *block = block_at(address);
 
-	if ((!block || !block->is_live) && fake_is_registered(address) &&
-	    attribute == CU_POINTER_ATTRIBUTE_MEMORY_TYPE) {
-		*(unsigned *)value = CU_MEMORYTYPE_HOST;
-		return CUDA_SUCCESS;
-	}
 	if (!block || !block->is_live)
-		return CUDA_ERROR_INVALID_VALUE;
+		return fake_registered_attribute(value, attribute, address);
 	switch (attribute) {
 	case CU_POINTER_ATTRIBUTE_CONTEXT:
 		*(CUcontext *)value = block->context;

@@ -117,6 +117,60 @@ void fake_order(int stream)
 	streams[stream].of[stream]++;
 }
 
+static uint64_t numbered;
+
+uint64_t fake_numbered(void)
+{
+	return numbered;
+}
+
+void fake_order_numbered(int stream, unsigned lane, unsigned long number, uint64_t hash)
+{
+	unsigned long *last;
+
+	if (fake_has_order()) {
+		place(stream);
+		log_clock(stream, streams[stream].of);
+	}
+	last = &streams[stream].of[NUMBERED + lane];
+	hash = (hash ^ lane) * 1099511628211u;
+	hash = (hash ^ number) * 1099511628211u;
+	for (int i = 0; fake_has_order() && i < stream_count; i++)
+		if (streams[stream].of[i])
+			hash = (hash ^ (uint64_t)i ^ streams[stream].of[i] << 10) * 1099511628211u;
+	numbered += hash ^ hash >> 29;
+	*last = number > *last ? number : *last;
+}
+
+/* ---- graphs ---- */
+
+static struct clock at_begin, of_node[NODES_MAX];
+
+void fake_begin_graph(int stream)
+{
+	place(stream);
+	at_begin = streams[stream];
+}
+
+void fake_begin_node(int stream, const struct CUgraphNode_st *node)
+{
+	streams[stream] = at_begin;
+	for (unsigned i = 0; i < node->after_count; i++)
+		join(&streams[stream], &of_node[node->after[i]]);
+}
+
+void fake_end_node(int stream, const struct CUgraphNode_st *node)
+{
+	of_node[node->index] = streams[stream];
+}
+
+void fake_end_graph(int stream, unsigned count)
+{
+	streams[stream] = at_begin;
+	for (unsigned i = 0; i < count; i++)
+		join(&streams[stream], &of_node[i]);
+}
+
 /* ---- what the host learns ---- */
 
 static void show_one(const struct told *one)
@@ -203,6 +257,11 @@ static struct clock *clock_of(CUevent event)
 	size_t i = (size_t)event % EVENTS_MOST;
 
 	return &events[i];
+}
+
+void fake_new_event(CUevent event)
+{
+	memset(clock_of(event), 0, sizeof(struct clock));
 }
 
 void fake_record(CUevent event, int stream)

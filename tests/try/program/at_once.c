@@ -4,17 +4,41 @@
 #include <stdint.h>
 
 static unsigned long sums[THREADS];
+static __thread CUevent
+	own_event; /* without timing; it is recorded, waited for and renewed between launches */
+
+static void use_event(CUstream stream)
+{
+	switch (below(8)) {
+	case 0:
+		must(p_cuEventDestroy(own_event), "cuEventDestroy");
+		must(p_cuEventCreate(&own_event, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
+		break;
+	case 1:
+		must(p_cuStreamWaitEvent(stream, own_event, 0), "cuStreamWaitEvent");
+		break;
+	default:
+		must(p_cuEventRecord(own_event, stream), "cuEventRecord");
+	}
+}
+
+static void launch_one(const struct launch *one, unsigned number)
+{
+	struct launch launch = *one;
+
+	launch.stream = 3 + number;
+	launch.shape %= SHAPES - 2;
+	launch.kind %= KINDS - 1;
+	launch.target = launch.source = 2 * number + launch.target % 2;
+	do_launch(&launch);
+}
 
 static void launch_own(unsigned number)
 {
 	for (unsigned i = 0; i < phrase_length; i++) {
-		struct launch launch = phrase[i];
-
-		launch.stream = 3 + number;
-		launch.shape %= SHAPES - 2;
-		launch.kind %= KINDS - 1;
-		launch.target = launch.source = 2 * number + launch.target % 2;
-		do_launch(&launch);
+		launch_one(&phrase[i], number);
+		if (below(8) == 0)
+			use_event(streams[3 + number]);
 	}
 }
 
@@ -22,6 +46,8 @@ static void observe_own(unsigned number)
 {
 	unsigned char bytes[64];
 
+	if (below(4) == 0)
+		must(p_cuEventSynchronize(own_event), "cuEventSynchronize");
 	if (below(2)) {
 		must(p_cuStreamSynchronize(streams[3 + number]), "cuStreamSynchronize");
 		return;
@@ -59,7 +85,8 @@ static void capture_own(unsigned number)
 
 	must(p_cuStreamBeginCapture(streams[3 + number], CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
 	     "cuStreamBeginCapture");
-	launch_own(number);
+	for (unsigned i = 0; i < phrase_length; i++)
+		launch_one(&phrase[i], number);
 	must(p_cuStreamEndCapture(streams[3 + number], &graph), "cuStreamEndCapture");
 	must(p_cuGraphInstantiateWithFlags(&exec, graph, 0), "cuGraphInstantiate");
 	must(p_cuGraphLaunch(exec, streams[3 + number]), "cuGraphLaunch");
@@ -73,6 +100,7 @@ void *run_at_once(void *given)
 
 	must(p_cuCtxSetCurrent(context), "cuCtxSetCurrent");
 	chance = seed * 7919u + number;
+	must(p_cuEventCreate(&own_event, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
 	new_phrase();
 	for (unsigned i = 0; i < steps; i++) {
 		launch_own(number);

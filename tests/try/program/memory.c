@@ -144,5 +144,5 @@ void allocate_alone(void)
 	allocate_and_free(1 << 20);
 	must(p_cuCtxPopCurrent(&(CUcontext){NULL}), "cuCtxPopCurrent");
 	allocate_and_free(LARGE_BYTES);
-	report("memory", p_cuCtxSynchronize());
+	report_wait("memory", p_cuCtxSynchronize());
 }

@@ -62,7 +62,7 @@ void expose(void)
 		return;
 	is_exposed = true;
 	expose_by((seed + below(2)) % 4);
-	report("exposed", p_cuCtxSynchronize());
+	report_wait("exposed", p_cuCtxSynchronize());
 }
 
 void tell_host(void)
@@ -79,7 +79,8 @@ void tell_host(void)
 			      NULL),
 	     "telling");
 	if (below(2))
-		report("waited", below(2) ? p_cuStreamSynchronize(stream) : p_cuCtxSynchronize());
+		report_wait("waited",
+			    below(2) ? p_cuStreamSynchronize(stream) : p_cuCtxSynchronize());
 }
 
 /* What the host finds where kernels write: without a call of the driver. */

@@ -17,6 +17,7 @@ enum {
 	SHAPES = 6,
 	WAIT_S = 30,
 	COMPUTE_NS = 60000,
+	CHECK_US = 300000,
 	LARGE_BYTES = 3 << 20
 };
 
@@ -41,6 +42,9 @@ void must(CUresult result, const char *what);
 
 /* Prints what a call returned, and the hash of all that the driver had done by then. */
 void report(const char *what, CUresult result);
+
+/* The same of a wait.  With RANDOM_PROGRAM_WAITS=later without the hash: what nobody can tell may be done later. */
+void report_wait(const char *what, CUresult result);
 
 /* A number by chance, of the thread; the same for the same seed. */
 extern __thread unsigned long chance;
@@ -84,6 +88,15 @@ void expose(void); /* once, now or at a later call */
 void tell_host(void);
 void look_at_told(void);
 void copy_in(void);
+
+/* ---- streams that fork and join ---- */
+
+void set_up_forks(void);
+void step_forks(void);
+
+/* ---- copies of page-locked memory between launches ---- */
+
+void step_pipeline(void);
 
 /* ---- large copies between the host and the GPU ---- */
 
