@@ -345,8 +345,9 @@ static int answer_with(struct source *source, const char *command,
 
 	if (rc < 0)
 		return source_exit_code(rc);
-	if (find_ranges(source, (*report)->profile, err) < 0)
-		return EXIT_USAGE;
+	rc = find_ranges(source, (*report)->profile, err);
+	if (rc < 0)
+		return rc == -ENOMEM ? EXIT_FAILED : EXIT_USAGE;
 	warn_of_missing(command, (*report)->profile);
 	return answer(arguments, *report, err) < 0 ? EXIT_FAILED : EXIT_OK;
 }
