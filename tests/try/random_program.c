@@ -409,7 +409,8 @@ int main(int argc, char **argv)
 	has_forks = !strcmp(how, "forks");
 	is_pipeline = !strcmp(how, "pipeline");
 	has_copies = strstr(how, "copies") != NULL;
-	is_loop = is_private && !is_at_once && !has_forks && !is_pipeline && strncmp(how, "private", 7) != 0;
+	is_loop = is_private && !is_at_once && !has_forks && !is_pipeline &&
+		  strncmp(how, "private", 7) != 0;
 	rare_from = steps_left * (1 + seed % 4) / 5;
 	find_functions(seed % 3, seed % 4 == 3);
 	set_up();
