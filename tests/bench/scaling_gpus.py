@@ -4,10 +4,11 @@
     tests/bench/scaling_gpus.py [RECORDING [CEILINGS]]
 
 Needs no GPU.  `predicted` is what `scale` says of the recording (tests/recordings/scaling.one by
-default), with the samples divided; `measured` is the time of the workload scaling's variant `one` by that
-of the one in the third column, in docs/results/workloads-*.txt, wherever that was run with as many weights
-and samples as by default.  docs/results/scaling-gpus.gp draws it.  CEILINGS is a file that
-`rooflinectl ceilings --links` wrote; without it those stored for the GPU.
+default), with the samples divided, which its kernels go through in each thread; `measured` is the time of
+the workload scaling's variant `one` by that of the one in the third column, in docs/results/workloads-*.txt,
+wherever that was run on such GPUs with as many weights and samples as by default.
+docs/results/scaling-gpus.gp draws it.  CEILINGS is a file that `rooflinectl ceilings --links` wrote;
+without it those stored for the GPU.
 """
 
 import json
@@ -26,27 +27,27 @@ LEAST_GPUS = (2, 4, 8)
 MODES = {"in_turn": "in turn", "overlapped": "overlapped"}
 
 
-def medians_of(path):
-    """Of each run of the workload: how many GPUs, and microseconds of a step by variant."""
+def medians_of(path, gpu):
+    """Of each run of the workload on such a GPU: how many of them, and microseconds of a step by variant."""
     runs = []
     for line in path.read_text().splitlines():
         if re.match(r"\w+ \(H\d", line):
             runs.append((None if line.startswith("scaling (H9)") else "other", {}))
         if not runs or runs[-1][0] == "other":
             continue
-        if title := re.search(r"size (\d+), samples (\d+), gpus (\d+)", line):
-            is_usual = (int(title[1]), int(title[2])) == (WEIGHTS, SAMPLES)
-            runs[-1] = (int(title[3]) if is_usual else "other", {})
+        if title := re.match(r"(.*), size (\d+), samples (\d+), gpus (\d+)", line):
+            is_usual = (title[1], int(title[2]), int(title[3])) == (gpu, WEIGHTS, SAMPLES)
+            runs[-1] = (int(title[4]) if is_usual else "other", {})
         if row := re.match(r"(\w+) +([\d.]+) +[\d.]+ \.\. ", line):
             runs[-1][1][row[1]] = float(row[2])
     return [run for run in runs if isinstance(run[0], int) and "one" in run[1]]
 
 
-def measured():
-    """Speedups by number of GPUs and mode, each a list."""
+def measured(gpu):
+    """Speedups by number of GPUs and mode."""
     found = {}
     for path in sorted(RESULTS.glob("workloads-*.txt")):
-        for gpus, us in medians_of(path):
+        for gpus, us in medians_of(path, gpu):
             for variant, count, mode in (
                 ("naive", gpus, "in_turn"),
                 ("overlapped", gpus, "overlapped"),
@@ -61,7 +62,7 @@ def measured():
 def predicted(recording, ceilings, counts):
     done = subprocess.run(
         [TOOL, "scale", "--format", "json", "--gradients", str(4 * WEIGHTS), "--buckets", "8"]
-        + ["--gpus", ",".join(map(str, counts))]
+        + ["--gpus", ",".join(map(str, counts)), "--divide", "threads"]
         + (["--ceilings", ceilings] if ceilings else [])
         + [recording],
         capture_output=True,
@@ -75,7 +76,7 @@ def predicted(recording, ceilings, counts):
 def main():
     recording, ceilings = (sys.argv[1:] + [None, None])[:2]
     recording = recording or ROOT / "tests" / "recordings" / "scaling.one.roofline"
-    gains = measured()
+    gains = measured(predicted(recording, ceilings, LEAST_GPUS)["gpu"])
     counts = sorted({count for count, _ in gains}.union(LEAST_GPUS))
     found = predicted(recording, ceilings, counts)
     errors, inside = [], []

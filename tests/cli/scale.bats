@@ -53,6 +53,16 @@ assert '"$1"', json.dumps(found, indent=1)' <<<"$output"
 	expect 'row(2)["overlapped"]["low"] < '"$(us one)/$(us overlapped)"' < row(2)["overlapped"]["high"]'
 }
 
+@test "from a recording of one H100 what two were measured to gain is predicted within 5%" {
+	us() { awk -v variant="$1" '$2 ~ /^\(H/ { of = $1 } of == "scaling" && $1 == variant && $2 > 0 { print $2 }' \
+		"$root/docs/results/workloads-links-2.txt"; }
+	run --separate-stderr "$ROOFLINECTL" scale --gradients 256M --gpus 2 --buckets 8 -f json "$root/tests/recordings/scaling.one" \
+		--ceilings "$root"/ceilings/NVIDIA_H100_80GB_HBM3-*.json
+	expect 'near(row(2)["in_turn"]["speedup"], '"$(us one)/$(us naive)"', 0.05)'
+	expect 'near(row(2)["overlapped"]["speedup"], '"$(us one)/$(us overlapped)"', 0.05)'
+	expect 'near(found["step_ns"], 1000 * '"$(us one)"', 0.02)'
+}
+
 @test "a step that is a graph, or that the host waits for, gains as much" {
 	for more in --graph --wait "--graph --wait"; do
 		# shellcheck disable=SC2086
