@@ -420,12 +420,12 @@ static bool owe_stream(struct stream *stream)
 	return true;
 }
 
-/* Whether the stream has done all; what was put off is not done. */
+/* Whether the stream has done all; what was put off is not done.  That is asked first: the timer may give it to the driver
+ * right after the driver was asked. */
 static CUresult ask(CUstream stream)
 {
-	CUresult state = driver_open()->stream_query(stream);
-
-	return state == CUDA_SUCCESS && deferred_has_work_of(stream) ? CUDA_ERROR_NOT_READY : state;
+	return deferred_has_work_of(stream) ? CUDA_ERROR_NOT_READY
+					    : driver_open()->stream_query(stream);
 }
 
 /* What the driver says of the work decides: it is done, it is not, or the wait tells an error. */

@@ -99,6 +99,12 @@ count() {
 	done
 }
 
+@test "a wait is not taken for over when what was put off is given to the GPU while the driver is asked" {
+	export FAKE_DRIVER_ORDER=1 FAKE_DRIVER_SLOW_QUERIES=1 strategies=graph,fewer-waits
+	for seed in ${SEEDS:-1 4 5 8}; do both_later "$seed" forks; done
+	[ "$(count waits_left_out)" -gt 5 ]
+}
+
 @test "copies of page-locked memory between launches are put off, and nothing of other memory" {
 	for strategies in graph graph,pool,fewer-waits,pinned; do
 		for seed in ${SEEDS:-1 2 3 4}; do both "$seed" pipeline && FAKE_DRIVER_ORDER=1 both "$seed" pipeline; done
