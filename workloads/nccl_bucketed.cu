@@ -69,11 +69,16 @@ static void run_layers(problem &p, int iterations)
 	run_buckets_of(p, iterations, layers);
 }
 
+/* NCCL connects at its first collective, which may not be in a capture. */
 static void capture(problem &p)
 {
 	gpus_run(p.team, [&](gpu &one) {
 		replica &r = p.replicas[one.index];
 
+		gpus_tell(one, "does its first step");
+		training_step_in_buckets(p.work, one, p.group, r, samples_of(one),
+					 (int)bucket_count);
+		gpus_synchronize(one, r.compute);
 		gpus_tell(one, "captures a step");
 		training_capture(r, [&] {
 			training_step_in_buckets(p.work, one, p.group, r, samples_of(one),

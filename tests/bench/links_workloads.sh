@@ -30,7 +30,7 @@ failed=0
 for name in "${names[@]}"; do
 	launcher=()
 	[[ $name != mpi_cuda ]] || launcher=(mpirun --oversubscribe --bind-to none -n "$gpus")
-	timeout -k 5 40 "${launcher[@]}" "$folder/$name" --repeats "$repeats" --limit-s 15 </dev/null ||
+	timeout -k 5 90 "${launcher[@]}" "$folder/$name" --repeats "$repeats" --limit-s 15 </dev/null ||
 		{ echo "$name: exit code $? (124: too long)"; failed=1; }
 	echo
 done

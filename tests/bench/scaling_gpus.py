@@ -6,7 +6,8 @@
 Needs no GPU.  `predicted` is what `scale` says of the recording (tests/recordings/scaling.one by
 default), with the samples divided, which its kernels go through in each thread; `measured` is the time of
 the workload scaling's variant `one` by that of the one in the third column, in docs/results/workloads-*.txt,
-wherever that was run on such GPUs with as many weights and samples as by default.
+wherever that was run with as many weights and samples as by default: on such GPUs, or else on others, whose
+name stands behind.
 docs/results/scaling-gpus.gp draws it.  CEILINGS is a file that `rooflinectl ceilings --links` wrote;
 without it those stored for the GPU.
 """
@@ -27,8 +28,8 @@ LEAST_GPUS = (2, 4, 8)
 MODES = {"in_turn": "in turn", "overlapped": "overlapped"}
 
 
-def medians_of(path, gpu):
-    """Of each run of the workload on such a GPU: how many of them, and microseconds of a step by variant."""
+def medians_of(path):
+    """Of each run of the workload: the GPU, how many of them, and microseconds of a step by variant."""
     runs = []
     for line in path.read_text().splitlines():
         if re.match(r"\w+ \(H\d", line):
@@ -36,18 +37,18 @@ def medians_of(path, gpu):
         if not runs or runs[-1][0] == "other":
             continue
         if title := re.match(r"(.*), size (\d+), samples (\d+), gpus (\d+)", line):
-            is_usual = (title[1], int(title[2]), int(title[3])) == (gpu, WEIGHTS, SAMPLES)
-            runs[-1] = (int(title[4]) if is_usual else "other", {})
+            is_usual = (int(title[2]), int(title[3])) == (WEIGHTS, SAMPLES)
+            runs[-1] = ((title[1], int(title[4])) if is_usual else "other", {})
         if row := re.match(r"(\w+) +([\d.]+) +[\d.]+ \.\. ", line):
             runs[-1][1][row[1]] = float(row[2])
-    return [run for run in runs if isinstance(run[0], int) and "one" in run[1]]
+    return [run for run in runs if isinstance(run[0], tuple) and "one" in run[1]]
 
 
 def measured(gpu):
-    """Speedups by number of GPUs and mode."""
+    """Speedups by number of GPUs and mode, and the name of the GPU where it is another one."""
     found = {}
     for path in sorted(RESULTS.glob("workloads-*.txt")):
-        for gpus, us in medians_of(path, gpu):
+        for (name, gpus), us in medians_of(path):
             for variant, count, mode in (
                 ("naive", gpus, "in_turn"),
                 ("overlapped", gpus, "overlapped"),
@@ -55,8 +56,12 @@ def measured(gpu):
                 ("half_overlapped", gpus // 2, "overlapped"),
             ):
                 if variant in us:
-                    found.setdefault((count, mode), []).append(us["one"] / us[variant])
-    return {key: statistics.median(values) for key, values in found.items()}
+                    by_name = found.setdefault((count, mode), {})
+                    by_name.setdefault(name, []).append(us["one"] / us[variant])
+    chosen = {key: gpu if gpu in by_name else sorted(by_name)[0] for key, by_name in found.items()}
+    return {
+        key: (statistics.median(found[key][name]), "" if name == gpu else name) for key, name in chosen.items()
+    }
 
 
 def predicted(recording, ceilings, counts):
@@ -86,7 +91,7 @@ def main():
     )
     for row in found["rows"]:
         for mode, name in MODES.items():
-            gain, real = row[mode], gains.get((row["gpus"], mode))
+            gain, (real, other) = row[mode], gains.get((row["gpus"], mode), (None, ""))
             if row["samples"] != "divided":
                 continue
             line = (
@@ -98,7 +103,8 @@ def main():
                 continue
             errors.append(gain["speedup"] / real - 1)
             inside.append(gain["low"] <= real <= gain["high"])
-            print(f"{line}{real:8.2f} {100 * errors[-1]:+6.1f}% {'yes' if inside[-1] else 'no'}")
+            word = "yes" if inside[-1] else "no"
+            print(f"{line}{real:8.2f} {100 * errors[-1]:+6.1f}% {word:6} {other}".rstrip())
     print(f"\nall-reduce: {', '.join(sorted({row['all_reduce_from'] for row in found['rows']}))}")
     if errors:
         print(
