@@ -9,6 +9,7 @@
  * Three kernels hand each other n and t.  Fused, a block has 128 rows.  Its warps normalize them, a
  * row each at a time, and keep all of n for these rows in shared memory: that is as wide as it can
  * be.  Then the weights come by, tile after tile of outputs, and what leaves the registers is y.
+ * folded has x as it is in shared memory, and normalizes the sums.
  *
  * One iteration over M rows (--size), K values each (--hidden), and N outputs (--outputs):
  *   FLOPs   2 M N K on tensor cores
@@ -23,6 +24,7 @@
 #include <cmath>
 
 #include "cublaslt.cuh"
+#include "eight.cuh"
 #include "tensor_core.cuh"
 #include "workload.cuh"
 
@@ -49,6 +51,11 @@ struct problem {
 	std::vector<__half> gamma, beta, bias;
 	struct parameters parameters;
 	CUtensorMap map; /* of the weights */
+	/* Of folded: the weights times gamma, what corrects the sums, and tiles of all three. */
+	__half *folded;
+	float2 *corrections;
+	CUtensorMap x_map, folded_map, y_map;
+	int folded_grid; /* blocks */
 #if ROOFLINE_HAS_CUBLASLT
 	struct cublaslt_plan plan;
 #endif
@@ -56,9 +63,25 @@ struct problem {
 
 /* ---- layer normalization ---- */
 
-struct alignas(16) eight {
-	__half2 pair[4];
-};
+/* Before what comes after it, also where the compiler would rather wait with it. */
+static __device__ float4 load_early(const float4 *from)
+{
+	float4 value;
+
+	asm volatile("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];"
+		     : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
+		     : "l"(from));
+	return value;
+}
+
+/* Without a branch, beyond which the compiler would move nothing. */
+static __device__ void store_eight_if(bool is_there, void *to, const uint32_t (&pairs)[4])
+{
+	asm volatile("{.reg .pred there; setp.ne.b32 there, %5, 0;"
+		     "@there st.global.v4.b32 [%0], {%1, %2, %3, %4};}" ::"l"(to),
+		     "r"(pairs[0]), "r"(pairs[1]), "r"(pairs[2]), "r"(pairs[3]), "r"((int)is_there)
+		     : "memory");
+}
 
 static __device__ float sum_of_pair(float x, int lanes)
 {
@@ -97,7 +120,7 @@ static __device__ void load_row(struct lane_values<chunks> &values, const __half
 {
 #pragma unroll
 	for (int i = 0; i < chunks; i++)
-		values.chunk[i] = ((const eight *)row)[threadIdx.x % 32 + 32 * i];
+		values.chunk[i] = load_eight((const eight *)row + threadIdx.x % 32 + 32 * i);
 }
 
 template <int chunks>
@@ -144,8 +167,8 @@ static __global__ void layernorm_kernel(__half *n, const __half *x, struct param
 	normalize(values, gamma, beta);
 #pragma unroll
 	for (int i = 0; i < chunks; i++)
-		((eight *)(n + (size_t)row * sizes.hidden))[threadIdx.x % 32 + 32 * i] =
-			values.chunk[i];
+		store_eight(n + (size_t)row * sizes.hidden + (threadIdx.x % 32 + 32 * i) * 8,
+			    values.chunk[i]);
 }
 
 /* The block's 128 rows into shared memory: tiles of 64 columns.  A warp has 16 rows, four at a time
@@ -196,12 +219,17 @@ static __host__ __device__ float tanh_of(float x)
 #endif
 }
 
-/* The form with tanh (Hendrycks and Gimpel, 2016). */
+/* The form with tanh (Hendrycks and Gimpel, 2016), of 2 half. */
+static __host__ __device__ float gelu_of_twice(float half)
+{
+	float inner = half * fmaf(0.28541926f, half * half, 1.5957691f);
+
+	return fmaf(half, tanh_of(inner), half);
+}
+
 static __host__ __device__ float gelu(float x)
 {
-	float inner = x * fmaf(0.035677408f, x * x, 0.79788456f);
-
-	return 0.5f * x * (1 + tanh_of(inner));
+	return gelu_of_twice(0.5f * x);
 }
 
 static __device__ __half2 activated(float2 sums, __half2 bias)
@@ -219,12 +247,12 @@ static __global__ void gelu_kernel(eight *y, const eight *t, const eight *bias, 
 
 	if (i >= count)
 		return;
-	eight values = t[i], plus = bias[i % row_eights];
+	eight values = load_eight(t + i), plus = load_eight(bias + i % row_eights);
 
 #pragma unroll
 	for (int k = 0; k < 4; k++)
 		values.pair[k] = activated(__half22float2(values.pair[k]), plus.pair[k]);
-	y[i] = values;
+	store_eight(y + i, values);
 }
 
 /* Of four lanes each has four pairs of columns: 8 j + 2 lane for j = 0 .. 3.  After it each has four
@@ -267,9 +295,8 @@ static __device__ void store_row(__half *y, const float (*sums)[4], const __half
 		pairs[j] = *(const uint32_t *)&pair;
 	}
 	gather_columns(pairs);
-	if (row < sizes.rows)
-		*(uint4 *)(y + (size_t)row * sizes.outputs + column +
-			   8 * lane) = {pairs[0], pairs[1], pairs[2], pairs[3]};
+	store_eight_if(row < sizes.rows, y + (size_t)row * sizes.outputs + column + 8 * lane,
+		       pairs);
 }
 
 /* ---- fused, with mma: warps of 64 rows and 32 outputs, weights one step ahead ---- */
@@ -373,8 +400,8 @@ static __device__ void load_all_weights(const CUtensorMap *map, uint32_t stage, 
 
 		barrier_wait(barriers.empty + 8 * at, (step / stages + 1) % 2);
 		barrier_expect(barriers.full + 8 * at, tile_bytes);
-		load_tile(stage + at * tile_bytes, map, step % tiles * row_values,
-			  step / tiles * tile_outputs, barriers.full + 8 * at);
+		load_tile(stage + at * tile_bytes, map, barriers.full + 8 * at,
+			  step % tiles * row_values, step / tiles * tile_outputs);
 	}
 }
 
@@ -463,6 +490,406 @@ static __global__ void __launch_bounds__(wgmma_threads, 1)
 			}
 		}
 	}
+}
+
+/* ---- fused, with wgmma and the normalization folded in ---- */
+
+/* The product needs no normalized rows: with v = gamma w, u the sum of v's values of an output, and
+ * c = beta w^T + bias
+ *   y = gelu((x v^T - mean u) / deviation + c)
+ * so that x goes to the tensor cores as it comes, and the statistics of a row are due in the
+ * epilogue only.  v, u and c are made once, when the weights are there. */
+static __global__ void fold_kernel(__half *folded, float2 *corrections,
+				   struct parameters parameters, struct sizes sizes)
+{
+	int output = blockIdx.x * (block_size / 32) + threadIdx.x / 32;
+	const __half *weights = parameters.weights + (size_t)output * sizes.hidden;
+	float sum = 0, plus = 0;
+
+	if (output >= sizes.outputs)
+		return;
+	for (int k = threadIdx.x % 32; k < sizes.hidden; k += 32) {
+		float weight = __half2float(weights[k]);
+		__half value = __float2half_rn(weight * __half2float(parameters.gamma[k]));
+
+		folded[(size_t)output * sizes.hidden + k] = value;
+		sum += __half2float(value);
+		plus += weight * __half2float(parameters.beta[k]);
+	}
+#pragma unroll
+	for (int lanes = 1; lanes < 32; lanes *= 2) {
+		sum = sum_of_pair(sum, lanes);
+		plus = sum_of_pair(plus, lanes);
+	}
+	if (threadIdx.x % 32 == 0)
+		corrections[output] = {sum, 0.5f * (plus + __half2float(parameters.bias[output]))};
+}
+
+/* Blocks stay, and take 128 rows after 128 rows.  Two groups of four warps have the product and the
+ * epilogue in turns.  Three more warps have the statistics of the rows, and one thread of another one
+ * has tiles copied, of the rows and of the weights.  The blocks of a cluster share the weights: each has its
+ * part of a tile copied to all of them. */
+static const int statistics_threads = 96, folded_threads = block_size + statistics_threads + 32;
+static const int statistics_bytes = block_rows * sizeof(float2); /* of a block's rows */
+static const int staging_bytes = 16 * row_bytes;		 /* of a warp, for what leaves it */
+static const int cluster = 2;					 /* blocks that share weights */
+
+struct folded_memory {
+	int stages, tiles;
+	uint32_t rows, stage, staging, statistics;
+	/* Barriers, 8 bytes each: of each tile of the rows, of each stage of the weights, of both
+	 * places for statistics, and of the turns. */
+	uint32_t rows_full, rows_empty, full, empty, known, used, turn;
+};
+
+static __host__ __device__ struct folded_memory folded_memory_at(uint32_t at, int stages, int tiles)
+{
+	struct folded_memory m = {stages, tiles, at};
+
+	m.stage = at + tiles * tile_bytes;
+	m.staging = m.stage + stages * tile_bytes;
+	m.statistics = m.staging + block_size / 32 * staging_bytes;
+	m.rows_full = m.statistics + 2 * statistics_bytes;
+	m.rows_empty = m.rows_full + 8 * tiles;
+	m.full = m.rows_empty + 8 * tiles;
+	m.empty = m.full + 8 * stages;
+	m.known = m.empty + 8 * stages;
+	m.used = m.known + 16;
+	m.turn = m.used + 16;
+	return m;
+}
+
+static __host__ __device__ int folded_bytes(int stages, int tiles)
+{
+	return folded_memory_at(0, stages, tiles).turn + 16;
+}
+
+/* Of the warps that read the last tile of outputs, or the last two. */
+static __device__ int last_readers(struct sizes sizes)
+{
+	return sizes.outputs > tile_outputs ? 8 : 4;
+}
+
+static __device__ void init_folded_barriers(struct folded_memory m, struct sizes sizes)
+{
+	for (int i = 0; i < m.tiles; i++) {
+		barrier_init(m.rows_full + 8 * i, 1);
+		barrier_init(m.rows_empty + 8 * i, last_readers(sizes) + block_rows);
+	}
+	for (int i = 0; i < m.stages; i++) {
+		barrier_init(m.full + 8 * i, 1);
+		barrier_init(m.empty + 8 * i, 4 * cluster);
+	}
+	for (int i = 0; i < 2; i++) {
+		barrier_init(m.known + 8 * i, block_rows);
+		barrier_init(m.used + 8 * i, last_readers(sizes));
+		barrier_init(m.turn + 8 * i, 1);
+	}
+	barrier_publish();
+}
+
+/* A place in the ring of stages, and the phase of its barriers. */
+struct place {
+	int at, phase;
+};
+
+static __device__ struct place place_of(int step, int stages)
+{
+	return {step % stages, step / stages % 2};
+}
+
+static __device__ struct place next_place(struct place place, int stages)
+{
+	return place.at + 1 < stages ? (struct place){place.at + 1, place.phase}
+				     : (struct place){0, 1 - place.phase};
+}
+
+/* Calls body(block of rows, how many this block had before) for each that is this block's.  As often
+ * in all blocks of a cluster. */
+template <class function> static __device__ void for_row_blocks(struct sizes sizes, function body)
+{
+	int count = (sizes.rows + block_rows - 1) / block_rows, rank = blockIdx.x % cluster;
+
+	for (int block = blockIdx.x, trip = 0; block - rank < count; block += gridDim.x, trip++)
+		body(block, trip);
+}
+
+/* This block's part of a tile of the weights. */
+static __device__ void load_part(uint32_t stage, const CUtensorMap *map, int column, int output,
+				 uint32_t barrier)
+{
+	int rank = blockIdx.x % cluster;
+
+	barrier_expect(barrier, tile_bytes);
+	load_tile_for_all<cluster>(stage + rank * (tile_bytes / cluster), map, barrier, column,
+				   output + rank * (tile_outputs / cluster));
+}
+
+static __device__ void load_all(struct folded_memory m, const CUtensorMap *x,
+				const CUtensorMap *weights, struct sizes sizes)
+{
+	struct place place = {0, 0};
+
+	for_row_blocks(sizes, [&](int block, int trip) {
+		for (int step = 0; step < sizes.outputs / tile_outputs * m.tiles; step++) {
+			int tile = step % m.tiles;
+
+			if (step < m.tiles) {
+				uint32_t full = m.rows_full + 8 * tile;
+
+				barrier_wait(m.rows_empty + 8 * tile, (trip + 1) % 2);
+				barrier_expect(full, tile_bytes);
+				load_tile(m.rows + tile * tile_bytes, x, full, tile * row_values,
+					  block * block_rows);
+			}
+			barrier_wait(m.empty + 8 * place.at, 1 - place.phase);
+			load_part(m.stage + place.at * tile_bytes, weights, tile * row_values,
+				  step / m.tiles * tile_outputs, m.full + 8 * place.at);
+			place = next_place(place, m.stages);
+		}
+	});
+}
+
+/* Mean and sum of squares of `count` values and of 32 more. */
+static __device__ void add_to_statistics(float &mean, float &squares, int count, uint32_t shared,
+					 int row, int chunk)
+{
+	float values[32], sum = 0, more = 0, off, share = __fdividef(32, count + 32);
+
+#pragma unroll
+	for (int i = 0; i < 4; i++) {
+		uint4 eight = load_shared(shared + swizzled(row, chunk + i));
+		const uint32_t pairs[4] = {eight.x, eight.y, eight.z, eight.w};
+
+#pragma unroll
+		for (int k = 0; k < 4; k++) {
+			float2 pair = __half22float2(*(const __half2 *)&pairs[k]);
+
+			values[8 * i + 2 * k] = pair.x;
+			values[8 * i + 2 * k + 1] = pair.y;
+			sum += pair.x + pair.y;
+		}
+	}
+	sum *= 1.0f / 32;
+#pragma unroll
+	for (int i = 0; i < 32; i++)
+		more += (values[i] - sum) * (values[i] - sum);
+	off = sum - mean;
+	mean += off * share;
+	squares += more + off * off * share * count;
+}
+
+/* Of a row: 1 / deviation and -mean / deviation, by 2. */
+static __device__ float2 folded_statistics(struct folded_memory m, int row, int trip, int hidden)
+{
+	float mean = 0, squares = 0, scale;
+
+#pragma unroll 1
+	for (int half = 0; half < 2 * m.tiles; half++) {
+		int tile = half / 2;
+
+		barrier_wait(m.rows_full + 8 * tile, trip % 2);
+		add_to_statistics(mean, squares, 32 * half, m.rows + tile * tile_bytes, row,
+				  half % 2 * 4);
+		if (half % 2)
+			barrier_arrive(m.rows_empty + 8 * tile);
+	}
+	scale = 0.5f * rsqrtf(__fdividef(squares, hidden) + epsilon);
+	return {scale, -mean * scale};
+}
+
+/* thread: of those that have the statistics, a row at a time. */
+static __device__ void find_statistics(struct folded_memory m, int thread, struct sizes sizes)
+{
+	for_row_blocks(sizes, [&](int, int trip) {
+		int place = trip % 2;
+
+		for (int row = thread; row < block_rows; row += statistics_threads) {
+			float2 statistics = folded_statistics(m, row, trip, sizes.hidden);
+
+			barrier_wait(m.used + 8 * place, (trip / 2 + 1) % 2);
+			store_pair(m.statistics + place * statistics_bytes + row * sizeof(float2),
+				   statistics);
+			barrier_arrive(m.known + 8 * place);
+		}
+	});
+}
+
+/* Tells all blocks of the cluster, once a warp, that this one has read the weights of that stage; the
+ * rows too where nobody reads them after this. */
+static __device__ void release_tile(struct folded_memory m, int stage, int tile, bool is_last)
+{
+	int lane = threadIdx.x % 32;
+
+	if (lane < cluster)
+		barrier_arrive_at(m.empty + 8 * stage, lane);
+	if (lane == 0 && is_last)
+		barrier_arrive(m.rows_empty + 8 * tile);
+}
+
+/* 128 rows and 128 outputs for the four warps of the caller, from that step on.  Its last tile is
+ * still being read after it. */
+static __device__ struct place multiply_folded(float (&sums)[2][16][4], struct folded_memory m,
+					       int step, int trip, bool is_last)
+{
+	struct place place = place_of(step, m.stages), before = place;
+
+#pragma unroll 1
+	for (int tile = 0; tile < m.tiles; tile++) {
+		uint64_t a = tile_descriptor(m.rows + tile * tile_bytes);
+		uint64_t b = tile_descriptor(m.stage + place.at * tile_bytes);
+
+		barrier_wait(m.rows_full + 8 * tile, trip % 2);
+		barrier_wait(m.full + 8 * place.at, place.phase);
+		wgmma_begin();
+#pragma unroll
+		for (int k = 0; k < row_values / 16; k++) { /* 32 bytes a step, 64 rows */
+			wgmma128(sums[0], a + 2 * k, b + 2 * k, tile || k);
+			wgmma128(sums[1], a + 2 * k + 64 * row_bytes / 16, b + 2 * k, tile || k);
+		}
+		wgmma_commit();
+		wgmma_wait<1>();
+		if (tile > 0)
+			release_tile(m, before.at, tile - 1, is_last);
+		before = place;
+		place = next_place(place, m.stages);
+	}
+	return before;
+}
+
+/* What corrects 64 outputs from `column` on: {u, c / 2} of two columns of each eight. */
+static __device__ void load_corrections(float4 (&by)[8], const float2 *corrections, int column)
+{
+	const float4 *from = (const float4 *)(corrections + column) + threadIdx.x % 4;
+
+#pragma unroll
+	for (int j = 0; j < 8; j++)
+		by[j] = load_early(from + 4 * j);
+}
+
+static __device__ uint32_t corrected(const float *sums, float4 by, float2 statistics)
+{
+	float a = fmaf(sums[0], statistics.x, fmaf(statistics.y, by.x, by.y));
+	float b = fmaf(sums[1], statistics.x, fmaf(statistics.y, by.z, by.w));
+	__half2 pair = __floats2half2_rn(gelu_of_twice(a), gelu_of_twice(b));
+
+	return *(const uint32_t *)&pair;
+}
+
+/* 16 rows and 64 outputs of a warp, which begin at that row and column of y: by way of its part of
+ * shared memory. */
+static __device__ void store_part(const CUtensorMap *y, uint32_t staging, const float (*sums)[4],
+				  const float4 (&by)[8], const float2 (&statistics)[2], int row,
+				  int column)
+{
+	int lane = threadIdx.x % 32;
+	uint32_t pairs[8][2];
+
+#pragma unroll
+	for (int j = 0; j < 8; j++)
+#pragma unroll
+		for (int i = 0; i < 2; i++)
+			pairs[j][i] = corrected(&sums[j][2 * i], by[j], statistics[i]);
+	if (lane == 0)
+		store_tile_wait(); /* the part before has left */
+	__syncwarp();
+#pragma unroll
+	for (int j = 0; j < 8; j += 2) {
+		const uint32_t fragment[4] = {pairs[j][0], pairs[j][1], pairs[j + 1][0],
+					      pairs[j + 1][1]};
+
+		store_fragment(staging + swizzled(lane % 16, j + lane / 16), fragment);
+	}
+	wgmma_publish();
+	__syncwarp();
+	if (lane == 0) {
+		store_tile(y, staging, column, row);
+		store_tile_commit();
+	}
+}
+
+/* Of the four rows of a tile of which this lane has sums. */
+static __device__ void read_statistics(float2 (&statistics)[2][2], struct folded_memory m, int trip,
+				       bool is_last)
+{
+	int row = threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4;
+
+	barrier_wait(m.known + 8 * (trip % 2), trip / 2 % 2);
+#pragma unroll
+	for (int i = 0; i < 4; i++)
+		statistics[i / 2][i % 2] =
+			load_pair(m.statistics + trip % 2 * statistics_bytes +
+				  (row + i / 2 * 64 + i % 2 * 8) * (int)sizeof(float2));
+	__syncwarp();
+	if (threadIdx.x % 32 == 0 && is_last)
+		barrier_arrive(m.used + 8 * (trip % 2));
+}
+
+/* group: 0 or 1, which takes every second tile of outputs. */
+static __device__ void multiply_all(const CUtensorMap *y, const float2 *corrections,
+				    struct folded_memory m, int group, struct sizes sizes)
+{
+	int turns = sizes.outputs / tile_outputs, warp = threadIdx.x / 32;
+	uint32_t staging = m.staging + warp * staging_bytes;
+
+	for_row_blocks(sizes, [&](int block, int trip) {
+		for (int turn = (trip * turns + group) % 2; turn < turns; turn += 2) {
+			int so_far = trip * turns + turn; /* of both groups */
+			bool is_last = turn >= turns - 2;
+			int row = block * block_rows + warp % 4 * 16, column = turn * tile_outputs;
+			float sums[2][16][4];
+			float2 statistics[2][2];
+			float4 left[8], right[8]; /* halves of the outputs */
+			struct place last;
+
+			if (so_far > 0)
+				barrier_wait(m.turn + 8 * group, (so_far - 1) / 2 % 2);
+			last = multiply_folded(sums, m, so_far * m.tiles, trip, is_last);
+			if (threadIdx.x % 128 == 0)
+				barrier_arrive(m.turn + 8 * (1 - group));
+			load_corrections(left, corrections, column);
+			wgmma_wait<0>();
+			release_tile(m, last.at, m.tiles - 1, is_last);
+			read_statistics(statistics, m, trip, is_last);
+			store_part(y, staging, sums[0], left, statistics[0], row, column);
+			load_corrections(right, corrections, column + 64);
+			store_part(y, staging, sums[1], left, statistics[1], row + 64, column);
+			store_part(y, staging, sums[0] + 8, right, statistics[0], row, column + 64);
+			store_part(y, staging, sums[1] + 8, right, statistics[1], row + 64,
+				   column + 64);
+		}
+	});
+	if (threadIdx.x % 32 == 0)
+		store_tile_wait(); /* shared memory stays until then */
+}
+
+static __global__ void __launch_bounds__(folded_threads, 1)
+	folded_kernel(const __grid_constant__ CUtensorMap y, const float2 *corrections,
+		      const __grid_constant__ CUtensorMap x,
+		      const __grid_constant__ CUtensorMap weights, struct sizes sizes, int stages)
+{
+	extern __shared__ __align__(1024) char memory[];
+	struct folded_memory m =
+		folded_memory_at(shared_address(memory), stages, sizes.hidden / row_values);
+	int thread = threadIdx.x - block_size; /* of those without a product */
+
+	if (!HAS_WGMMA)
+		return; /* nobody launches it */
+	if (threadIdx.x == 0)
+		init_folded_barriers(m, sizes);
+	wait_for_cluster();
+	if (thread < 0) {
+		take_registers<216>();
+		multiply_all(&y, corrections, m, threadIdx.x / 128, sizes);
+	} else {
+		keep_registers<72>();
+		if (thread < statistics_threads)
+			find_statistics(m, thread, sizes);
+		else if (thread == statistics_threads)
+			load_all(m, &x, &weights, sizes);
+	}
+	__syncwarp();
+	wait_for_cluster(); /* no block writes into one that has ended */
 }
 
 /* ---- variants ---- */
@@ -619,9 +1046,16 @@ static const char *why_no_wgmma(problem &p)
 	return has ? why_no_room(p) : "wgmma needs a GPU of compute capability 9.0";
 }
 
+/* Of a matrix with as many columns as x has. */
+static CUtensorMap rows_map(const problem &p, const __half *matrix, int rows, uint32_t tile_rows)
+{
+	return tile_map(matrix, {(cuuint64_t)p.sizes.hidden, (cuuint64_t)rows},
+			{row_values, tile_rows});
+}
+
 static void setup_wgmma(problem &p)
 {
-	p.map = tile_map(p.parameters.weights, p.sizes.outputs, p.sizes.hidden, tile_outputs);
+	p.map = rows_map(p, p.parameters.weights, p.sizes.outputs, tile_outputs);
 	with_chunks(p, [&](auto chunks) {
 		ask_for_shared_memory(wgmma_kernel<chunks>, wgmma_bytes(p));
 	});
@@ -636,6 +1070,92 @@ static void run_wgmma(problem &p, int iterations)
 			CUDA_LAUNCH(wgmma_kernel<chunks><<<row_blocks(p), wgmma_threads, bytes>>>(
 				p.y, p.x, p.parameters, p.map, p.sizes, stages));
 	});
+}
+
+static int folded_tiles(const problem &p)
+{
+	return p.sizes.hidden / row_values;
+}
+
+static int folded_stages(const problem &p)
+{
+	int left = block_bytes() - folded_bytes(0, folded_tiles(p));
+
+	return std::min(8, left / (folded_bytes(1, 0) - folded_bytes(0, 0)));
+}
+
+static cudaLaunchConfig_t folded_launch(const problem &p, cudaLaunchAttribute *attribute)
+{
+	cudaLaunchConfig_t config = {};
+
+	attribute->id = cudaLaunchAttributeClusterDimension;
+	attribute->val.clusterDim.x = cluster;
+	attribute->val.clusterDim.y = 1;
+	attribute->val.clusterDim.z = 1;
+	config.attrs = attribute;
+	config.numAttrs = 1;
+	config.gridDim = p.folded_grid;
+	config.blockDim = folded_threads;
+	config.dynamicSmemBytes = folded_bytes(folded_stages(p), folded_tiles(p));
+	return config;
+}
+
+/* A block an SM, as far as clusters of them find room. */
+static int folded_blocks(const problem &p)
+{
+	cudaLaunchAttribute attribute;
+	cudaLaunchConfig_t config = folded_launch(p, &attribute);
+	int wanted = (row_blocks(p) + cluster - 1) / cluster, clusters;
+
+	config.gridDim = cluster;
+	CUDA_CHECK(cudaOccupancyMaxActiveClusters(&clusters, folded_kernel, &config));
+	return std::min(wanted, clusters) * cluster;
+}
+
+static void setup_folded(problem &p)
+{
+	size_t count = (size_t)p.sizes.outputs * p.sizes.hidden;
+	int grid = (p.sizes.outputs + block_size / 32 - 1) / (block_size / 32);
+
+	p.folded = device_array<__half>(count);
+	p.corrections = device_array<float2>(p.sizes.outputs);
+	CUDA_LAUNCH(
+		fold_kernel<<<grid, block_size>>>(p.folded, p.corrections, p.parameters, p.sizes));
+	p.x_map = rows_map(p, p.x, p.sizes.rows, block_rows);
+	p.folded_map = rows_map(p, p.folded, p.sizes.outputs, tile_outputs / cluster);
+	p.y_map = tile_map(p.y, {(cuuint64_t)p.sizes.outputs, (cuuint64_t)p.sizes.rows},
+			   {row_values, 16});
+	ask_for_shared_memory(folded_kernel, folded_bytes(folded_stages(p), folded_tiles(p)));
+	p.folded_grid = folded_blocks(p);
+}
+
+static const char *why_no_folded(problem &p)
+{
+	const char *reason = why_no_wgmma(p);
+
+	if (reason)
+		return reason;
+	return folded_stages(p) > 1 ? nullptr
+				    : "128 rows leave no shared memory for two tiles of weights: "
+				      "try a smaller --hidden";
+}
+
+static void teardown_folded(problem &p)
+{
+	CUDA_CHECK(cudaFree(p.folded));
+	CUDA_CHECK(cudaFree(p.corrections));
+}
+
+static void run_folded(problem &p, int iterations)
+{
+	cudaLaunchAttribute attribute;
+	cudaLaunchConfig_t config = folded_launch(p, &attribute);
+	int stages = folded_stages(p);
+
+	for (int i = 0; i < iterations; i++)
+		CUDA_CHECK(cudaLaunchKernelEx(&config, folded_kernel, p.y_map,
+					      (const float2 *)p.corrections, p.x_map, p.folded_map,
+					      p.sizes, stages));
 }
 
 /* ---- the problem ---- */
@@ -794,6 +1314,8 @@ static const std::vector<variant<problem>> variants = {
 	 why_no_room},
 	{"wgmma", "one kernel, with the tensor cores' instruction of Hopper", run_wgmma,
 	 setup_wgmma, nullptr, why_no_wgmma},
+	{"folded", "one kernel, with the normalization folded into weights and sums", run_folded,
+	 setup_folded, teardown_folded, why_no_folded},
 #if ROOFLINE_HAS_CUBLASLT
 	{"cublaslt", "two kernels: normalization, cuBLASLt's product with bias and GELU",
 	 run_cublaslt, setup_product<true>, teardown_product, why_no_product},

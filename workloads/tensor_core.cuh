@@ -88,6 +88,23 @@ static __device__ uint4 load_shared(uint32_t shared)
 	return value;
 }
 
+static __device__ void store_pair(uint32_t shared, float2 value)
+{
+	asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(shared), "f"(value.x), "f"(value.y)
+		     : "memory");
+}
+
+static __device__ float2 load_pair(uint32_t shared)
+{
+	float2 value;
+
+	asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];"
+		     : "=f"(value.x), "=f"(value.y)
+		     : "r"(shared)
+		     : "memory");
+	return value;
+}
+
 /* A barrier of so many threads of the block, the one with that number: 1 to 15. */
 static __device__ void wait_for_threads(int number, int count)
 {
@@ -114,9 +131,17 @@ static __device__ void mma(float (&sums)[4], const uint32_t (&a)[4], uint32_t b0
 		     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-/* ---- transposing as it stores: Hopper and later ---- */
+/* ---- fragments back into shared memory: Hopper and later ---- */
 
-/* Four matrices of 8 x 8 values: lane i has the address of column i % 8 of matrix i / 8. */
+/* Four matrices of 8 x 8 values: lane i has the address of row i % 8 of matrix i / 8. */
+static __device__ void store_fragment(uint32_t shared, const uint32_t (&fragment)[4])
+{
+	ON_HOPPER("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(shared),
+		  "r"(fragment[0]), "r"(fragment[1]), "r"(fragment[2]), "r"(fragment[3])
+		  : "memory");
+}
+
+/* Transposed: lane i has the address of column i % 8 of matrix i / 8. */
 static __device__ void store_transposed(uint32_t shared, const uint32_t (&fragment)[4])
 {
 	ON_HOPPER("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
@@ -163,35 +188,132 @@ static __device__ void barrier_wait(uint32_t barrier, int phase)
 		  : "memory");
 }
 
-/* A tile of the matrix from that column and row on, swizzled; its bytes arrive at the barrier. */
-static __device__ void load_tile(uint32_t shared, const CUtensorMap *map, int column, int row,
-				 uint32_t barrier)
+/* A tile of an array from these indices on, the first of them that of the direction in which values
+ * stand side by side; swizzled.  Its bytes arrive at the barrier.  What lies outside of the array is 0. */
+static __device__ void load_tile(uint32_t shared, const CUtensorMap *map, uint32_t barrier, int i,
+				 int j)
 {
 	ON_HOPPER("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
-		  "[%0], [%1, {%2, %3}], [%4];" ::"r"(shared),
-		  "l"(map), "r"(column), "r"(row), "r"(barrier)
+		  "[%0], [%1, {%3, %4}], [%2];" ::"r"(shared),
+		  "l"(map), "r"(barrier), "r"(i), "r"(j)
 		  : "memory");
 }
 
-/* For load_tile: tiles of 64 columns and `tile_rows` rows of a matrix in row order.  A parameter
- * of the kernel, __grid_constant__. */
-static inline CUtensorMap tile_map(const __half *matrix, uint64_t rows, uint64_t columns,
-				   uint32_t tile_rows)
+static __device__ void load_tile(uint32_t shared, const CUtensorMap *map, uint32_t barrier, int i,
+				 int j, int k)
+{
+	ON_HOPPER("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
+		  "[%0], [%1, {%3, %4, %5}], [%2];" ::"r"(shared),
+		  "l"(map), "r"(barrier), "r"(i), "r"(j), "r"(k)
+		  : "memory");
+}
+
+static __device__ void load_tile(uint32_t shared, const CUtensorMap *map, uint32_t barrier, int i,
+				 int j, int k, int l)
+{
+	ON_HOPPER("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes "
+		  "[%0], [%1, {%3, %4, %5, %6}], [%2];" ::"r"(shared),
+		  "l"(map), "r"(barrier), "r"(i), "r"(j), "r"(k), "r"(l)
+		  : "memory");
+}
+
+/* The other way, but for what lies outside of the array. */
+static __device__ void store_tile(const CUtensorMap *map, uint32_t shared, int i, int j, int k,
+				  int l)
+{
+	ON_HOPPER("cp.async.bulk.tensor.4d.global.shared::cta.bulk_group "
+		  "[%0, {%2, %3, %4, %5}], [%1];" ::"l"(map),
+		  "r"(shared), "r"(i), "r"(j), "r"(k), "r"(l)
+		  : "memory");
+}
+
+static __device__ void store_tile(const CUtensorMap *map, uint32_t shared, int i, int j)
+{
+	ON_HOPPER(
+		"cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];" ::"l"(
+			map),
+		"r"(shared), "r"(i), "r"(j)
+		: "memory");
+}
+
+/* Ends a group of stores of this thread. */
+static __device__ void store_tile_commit()
+{
+	ON_HOPPER("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+/* Until all groups of this thread have read shared memory. */
+static __device__ void store_tile_wait()
+{
+	ON_HOPPER("cp.async.bulk.wait_group.read 0;" ::: "memory");
+}
+
+/* ---- clusters: blocks of one or more that see each other's shared memory; Hopper and later ---- */
+
+/* All threads of the cluster. */
+static __device__ void wait_for_cluster()
+{
+	ON_HOPPER("barrier.cluster.arrive.release; barrier.cluster.wait.acquire;" ::: "memory");
+}
+
+/* At the same barrier of that block of the cluster. */
+static __device__ void barrier_arrive_at(uint32_t barrier, int block)
+{
+	ON_HOPPER("{.reg .b32 there; mapa.shared::cluster.u32 there, %0, %1;"
+		  "mbarrier.arrive.shared::cluster.b64 _, [there];}" ::"r"(barrier),
+		  "r"(block)
+		  : "memory");
+}
+
+/* load_tile into the first `blocks` blocks of the cluster, at the same place and for the same barrier
+ * of each. */
+template <int blocks>
+static __device__ void load_tile_for_all(uint32_t shared, const CUtensorMap *map, uint32_t barrier,
+					 int i, int j)
+{
+	ON_HOPPER("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
+		  ".multicast::cluster [%0], [%1, {%3, %4}], [%2], %5;" ::"r"(shared),
+		  "l"(map), "r"(barrier), "r"(i), "r"(j), "h"((uint16_t)((1 << blocks) - 1))
+		  : "memory");
+}
+
+/* ---- registers, which groups of four warps give back and take; Hopper and later ---- */
+
+/* A compiler that does not see the whole program, as with -rdc=true, leaves these two out. */
+template <int count> static __device__ void keep_registers()
+{
+	ON_HOPPER("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count));
+}
+
+template <int count> static __device__ void take_registers()
+{
+	ON_HOPPER("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count));
+}
+
+/* For load_tile and store_tile: an array of so many values in each direction, that one first in
+ * which they stand side by side, and a tile, which has 64 values in that direction.  To be a
+ * parameter of the kernel, __grid_constant__. */
+template <size_t rank>
+static CUtensorMap tile_map(const __half *array, const cuuint64_t (&sizes)[rank],
+			    const cuuint32_t (&tile)[rank])
 {
 	CUtensorMap map;
 	decltype(&cuTensorMapEncodeTiled) encode = nullptr;
 	cudaDriverEntryPointQueryResult found;
-	const cuuint64_t sizes[] = {columns, rows}, pitches[] = {columns * sizeof(__half)};
-	const cuuint32_t box[] = {row_values, tile_rows}, steps[] = {1, 1};
+	cuuint64_t pitches[rank], pitch = sizeof(__half); /* from the second direction on */
+	cuuint32_t steps[rank];
 
+	for (size_t i = 0; i < rank; i++) {
+		pitches[i] = pitch *= sizes[i];
+		steps[i] = 1;
+	}
 	CUDA_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void **)&encode,
 						    12000, cudaEnableDefault, &found));
-	if (!encode || encode(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, (void *)matrix, sizes,
-			      pitches, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+	if (!encode || encode(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, rank, (void *)array, sizes,
+			      pitches, tile, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
 			      CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
 			      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS) {
-		fprintf(stderr, "cuTensorMapEncodeTiled failed for %llu x %llu values\n",
-			(unsigned long long)rows, (unsigned long long)columns);
+		fprintf(stderr, "cuTensorMapEncodeTiled failed\n");
 		exit(1);
 	}
 	return map;
@@ -199,10 +321,12 @@ static inline CUtensorMap tile_map(const __half *matrix, uint64_t rows, uint64_t
 
 /* ---- wgmma ---- */
 
-/* How wgmma finds a swizzled tile: eight rows after 1,024 bytes follow the next eight. */
-static __device__ uint64_t tile_descriptor(uint32_t shared)
+/* How wgmma finds rows of a swizzled tile: eight that follow one another, and the next eight so many
+ * bytes after them.  The first need not be the tile's own: chunks are found by their address. */
+static __device__ uint64_t tile_descriptor(uint32_t shared, int eight_rows = 8 * row_bytes)
 {
-	return (uint64_t)1 << 62 | (uint64_t)(1024 >> 4) << 32 | 1 << 16 | (shared & 0x3ffff) >> 4;
+	return (uint64_t)1 << 62 | (uint64_t)(eight_rows >> 4) << 32 | 1 << 16 |
+	       (shared & 0x3ffff) >> 4;
 }
 
 /* The same without swizzling, for rows of 16 bytes that follow one another: after `eight` bytes come
