@@ -17,6 +17,7 @@
  *
  * NHWC keeps the channels of a pixel together, NCHW the pixels of a channel; the variants called
  * nchw_* work on the latter.  They transpose as they fill shared memory; all else is the same.
+ * wgmma has a kernel of its own for NHWC, in which the copy engine loads and stores whole tiles.
  *
  * One iteration over P pixels (--size) of C channels (--channels), N = P C values:
  *   FLOPs   2 F^2 C N on tensor cores, all else is little
@@ -31,6 +32,7 @@
 #include <cmath>
 
 #include "cudnn.cuh"
+#include "eight.cuh"
 #include "graph_capture.cuh"
 #include "tensor_core.cuh"
 #include "workload.cuh"
@@ -60,6 +62,11 @@ struct layout {
 	__half *x, *t, *u, *v, *z; /* input, what kernels hand on, result */
 };
 
+/* What loads and stores whole tiles: input with rim, weights of a position, output. */
+struct conv_maps {
+	CUtensorMap x, weights, v;
+};
+
 struct problem {
 	struct shape shape;
 	int filter;
@@ -68,7 +75,8 @@ struct problem {
 	std::vector<float> scale_of, bias_of;
 	struct folded folded; /* the same on the device */
 	struct layout nhwc, nchw;
-	bool is_nchw; /* of the variant under way */
+	struct conv_maps maps; /* of NHWC */
+	bool is_nchw;	       /* of the variant under way */
 	cudaGraphExec_t graph;
 	cudaStream_t stream; /* nullptr but for the graph */
 #if ROOFLINE_HAS_CUDNN
@@ -124,7 +132,7 @@ static __host__ __device__ size_t index_nchw(struct shape s, int image, int y, i
 }
 
 /* The block's tiles with their rim, 64 channels from `first` on: a row of shared memory a pixel. */
-template <int filter, bool is_wgmma>
+template <int filter>
 static __device__ void load_nhwc(uint32_t input, const __half *x, const struct place *places,
 				 struct shape shape, int first)
 {
@@ -139,7 +147,7 @@ static __device__ void load_nhwc(uint32_t input, const __half *x, const struct p
 		int at_x = place.x + pixel % span - rim<filter>;
 		bool inside = is_inside(place, at_y, at_x, shape.width);
 
-		copy_async(input + input_offset<filter, is_wgmma>(row, chunk),
+		copy_async(input + input_offset<filter, false>(row, chunk),
 			   inside ? x + index_nhwc(shape, place.image, at_y, at_x,
 						   first + 8 * chunk)
 				  : x,
@@ -345,40 +353,30 @@ static __device__ void stage_mma(char *output, const conv_sums &sums, struct fol
 	}
 }
 
-template <bool is_nchw, bool is_fused>
+/* The same of wgmma's, for NCHW. */
+template <bool is_fused>
 static __device__ void stage_wgmma(char *output, const conv_sums &sums, struct folded folded)
 {
-	int lane = threadIdx.x % 32, warp = threadIdx.x / 32, channel = 16 * warp + lane / 4;
+	int lane = threadIdx.x % 32, channel = threadIdx.x / 32 * 16 + lane / 4;
 	float scale[2] = {folded.scale[channel], folded.scale[channel + 8]};
 	float bias[2] = {folded.bias[channel], folded.bias[channel + 8]};
 
 #pragma unroll
 	for (int tile = 0; tile < tiles; tile++)
 #pragma unroll
-		for (int j = 0; j < slice / 8; j += 2) {
-			uint32_t pairs[4]; /* of pixels; two channels of two rows of the tile */
-
+		for (int j = 0; j < slice / 8; j++)
 #pragma unroll
-			for (int i = 0; i < 4; i++) {
-				const float *sum = &sums[tile][j + i / 2][i % 2 * 2];
-				__half2 pair = __floats2half2_rn(
-					finished<is_fused>(sum[0], scale[i % 2], bias[i % 2]),
-					finished<is_fused>(sum[1], scale[i % 2], bias[i % 2]));
+			for (int i = 0; i < 2; i++) {
+				const float *sum = &sums[tile][j][2 * i];
 
-				pairs[i] = *(const uint32_t *)&pair;
-				if (is_nchw)
-					*(__half2 *)(output +
-						     (tile * slice + channel + i % 2 * 8) *
-							     nchw_pitch +
-						     16 * (j + i / 2) + lane % 4 * 4) = pair;
+				*(__half2 *)(output +
+					     (tile * slice + channel + 8 * i) * nchw_pitch +
+					     16 * j + lane % 4 * 4) =
+					__floats2half2_rn(finished<is_fused>(sum[0], scale[i],
+									     bias[i]),
+							  finished<is_fused>(sum[1], scale[i],
+									     bias[i]));
 			}
-			if (!is_nchw)
-				store_transposed(shared_address(output) +
-							 swizzled(tile * tile_pixels + 8 * j +
-									  lane / 16 * 8 + lane % 8,
-								  2 * warp + lane / 8 % 2),
-						 pairs);
-		}
 }
 
 /* From there to global memory, 16 bytes a store: eight channels of a pixel, or eight pixels. */
@@ -418,7 +416,7 @@ static __device__ void load_input(uint32_t input, const __half *x, const struct 
 		if (filter > 1)
 			load_nchw_sides<filter, is_wgmma>(input, x, places, shape, first);
 	} else {
-		load_nhwc<filter, is_wgmma>(input, x, places, shape, first);
+		load_nhwc<filter>(input, x, places, shape, first);
 	}
 }
 
@@ -490,18 +488,188 @@ static __global__ void __launch_bounds__(conv_threads, 2)
 	folded.scale += first_out;
 	folded.bias += first_out;
 	if (is_wgmma)
-		stage_wgmma<is_nchw, is_fused>(memory, sums, folded);
+		stage_wgmma<is_fused>(memory, sums, folded);
 	else
 		stage_mma<is_nchw, is_fused>(memory, sums, folded);
 	__syncthreads();
 	store_output<is_nchw>(t, memory, places, shape, first_out);
 }
 
-/* ---- what comes after it, as kernels of their own: eight values a thread ---- */
+/* ---- fused, with wgmma, in NHWC ---- */
 
-struct alignas(16) eight {
-	__half2 pair[4];
-};
+/* Of a block; blocks that share an SM. */
+static const int hopper_tiles = 2, hopper_stages = 3, hopper_blocks = 4;
+typedef float hopper_sums[hopper_tiles][slice / 8][4];
+template <int filter>
+static constexpr int hopper_tile_bytes = (span<filter> * span<filter> * row_bytes + 1023) / 1024 *
+					 1024;
+
+/* Where things are in shared memory, which begins with the tiles.  Each barrier says that the input, or
+ * a stage, is full; the one 8 bytes after it that it is empty again. */
+template <int filter> static constexpr int stages_at = hopper_tiles *hopper_tile_bytes<filter>;
+template <int filter>
+static constexpr int input_barrier_at = stages_at<filter> + hopper_stages *stage_bytes;
+template <int filter> static constexpr int stage_barriers_at = input_barrier_at<filter> + 16;
+template <int filter>
+static constexpr int hopper_shared_bytes = stage_barriers_at<filter> + 16 * hopper_stages;
+
+/* For one thread: the weights of a step, as soon as their stage is empty. */
+template <int filter>
+static __device__ void load_step(uint32_t memory, const struct conv_maps &maps, int step,
+				 int slices)
+{
+	const int positions = filter * filter;
+	int stage = step % hopper_stages;
+	uint32_t barrier = memory + stage_barriers_at<filter> + 16 * stage;
+
+	if (step >= positions * slices)
+		return;
+	barrier_wait(barrier + 8, (step / hopper_stages + 1) % 2);
+	barrier_expect(barrier, stage_bytes);
+	load_tile(memory + stages_at<filter> + stage * stage_bytes, &maps.weights, barrier,
+		  step / positions * slice, step % positions, blockIdx.x % slices * slice);
+}
+
+/* Likewise 64 channels of the block's tiles with their rim. */
+template <int filter>
+static __device__ void load_tiles(uint32_t memory, const struct conv_maps &maps, int chunk,
+				  struct shape shape)
+{
+	const int span = ::span<filter>;
+	int slices = shape.channels / slice;
+	uint32_t barrier = memory + input_barrier_at<filter>;
+
+	if (chunk >= slices)
+		return;
+	barrier_wait(barrier + 8, (chunk + 1) % 2);
+	barrier_expect(barrier, hopper_tiles * span * span * row_bytes);
+	for (int tile = 0; tile < hopper_tiles; tile++) {
+		struct place place = place_of(blockIdx.x / slices * hopper_tiles + tile, shape);
+
+		load_tile(memory + tile * hopper_tile_bytes<filter>, &maps.x, barrier,
+			  chunk * slice, place.x - rim<filter>, place.y - rim<filter>, place.image);
+	}
+}
+
+/* Output channels times pixels: the weights of a position, which all tiles share, come into registers,
+ * and pixels are read where they lie, shifted by the position. */
+template <int filter>
+static __device__ void multiply_hopper(hopper_sums &sums, uint32_t memory, int step, int position)
+{
+	const int span = ::span<filter>;
+	int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+	int shift = position / filter * span + position % filter;
+	uint32_t stage = memory + stages_at<filter> + step % hopper_stages * stage_bytes;
+	uint32_t weights[slice / 16][4];
+	uint64_t pixels = tile_descriptor(memory + shift * row_bytes, span * row_bytes);
+
+	wgmma_wait<0>(); /* the last step's have read their weights */
+#pragma unroll
+	for (int k = 0; k < slice / 16; k++)
+		load_fragment(weights[k],
+			      stage + swizzled(16 * warp + lane % 16, 2 * k + lane / 16));
+	wgmma_begin();
+#pragma unroll
+	for (int k = 0; k < slice / 16; k++)
+#pragma unroll
+		for (int i = 0; i < hopper_tiles; i++)
+			wgmma64(sums[i], weights[k],
+				pixels + (i * hopper_tile_bytes<filter> + 32 * k) / 16, step || k);
+	wgmma_commit();
+}
+
+/* A warp has 16 output channels of all pixels: two fragments side by side become rows of pixels. */
+static __device__ void stage_hopper(uint32_t output, const hopper_sums &sums, struct folded folded)
+{
+	int lane = threadIdx.x % 32, warp = threadIdx.x / 32, channel = 16 * warp + lane / 4;
+	float scale[2] = {folded.scale[channel], folded.scale[channel + 8]};
+	float bias[2] = {folded.bias[channel], folded.bias[channel + 8]};
+
+#pragma unroll
+	for (int i = 0; i < hopper_tiles * slice / 16; i++) {
+		uint32_t pairs[4]; /* of pixels: of two channels in two rows of the tile */
+
+#pragma unroll
+		for (int j = 0; j < 4; j++) {
+			const float *sum = &sums[i / 4][i % 4 * 2 + j / 2][j % 2 * 2];
+			__half2 pair =
+				__floats2half2_rn(finished<true>(sum[0], scale[j % 2], bias[j % 2]),
+						  finished<true>(sum[1], scale[j % 2],
+								 bias[j % 2]));
+
+			pairs[j] = *(const uint32_t *)&pair;
+		}
+		store_transposed(output + swizzled(16 * i + lane / 16 * 8 + lane % 8,
+						   2 * warp + lane / 8 % 2),
+				 pairs);
+	}
+}
+
+template <int filter>
+static __global__ void __launch_bounds__(conv_threads, hopper_blocks)
+	hopper_kernel(const __grid_constant__ struct conv_maps maps, struct folded folded,
+		      struct shape shape)
+{
+	extern __shared__ __align__(1024) char memory_start[];
+	const int positions = filter * filter;
+	uint32_t memory = shared_address(memory_start);
+	uint32_t input_barrier = memory + input_barrier_at<filter>;
+	int slices = shape.channels / slice, first_out = blockIdx.x % slices * slice;
+	hopper_sums sums;
+
+	if (!HAS_WGMMA)
+		return; /* nobody launches it */
+	if (threadIdx.x == 0) {
+		for (int i = 0; i < hopper_stages + 1; i++) {
+			barrier_init(input_barrier + 16 * i, 1);
+			barrier_init(input_barrier + 16 * i + 8, conv_threads / 32);
+		}
+		barrier_publish();
+		load_tiles<filter>(memory, maps, 0, shape);
+		for (int step = 0; step < hopper_stages; step++)
+			load_step<filter>(memory, maps, step, slices);
+	}
+	__syncthreads();
+#pragma unroll 1
+	for (int chunk = 0; chunk < slices; chunk++) {
+		barrier_wait(input_barrier, chunk % 2);
+#pragma unroll 1
+		for (int position = 0; position < positions; position++) {
+			int step = chunk * positions + position;
+			uint32_t barrier =
+				memory + stage_barriers_at<filter> + 16 * (step % hopper_stages);
+
+			barrier_wait(barrier, step / hopper_stages % 2);
+			multiply_hopper<filter>(sums, memory, step, position);
+			if (threadIdx.x % 32 == 0) /* this warp's weights are in registers */
+				barrier_arrive(barrier + 8);
+			if (threadIdx.x == 0)
+				load_step<filter>(memory, maps, step + hopper_stages, slices);
+		}
+		wgmma_wait<0>();
+		if (threadIdx.x % 32 == 0)
+			barrier_arrive(input_barrier + 8);
+		if (threadIdx.x == 0)
+			load_tiles<filter>(memory, maps, chunk + 1, shape);
+	}
+	__syncthreads();
+	stage_hopper(memory, sums, {folded.scale + first_out, folded.bias + first_out});
+	wgmma_publish();
+	__syncthreads();
+	if (threadIdx.x > 0)
+		return;
+	for (int tile = 0; tile < hopper_tiles; tile++) {
+		struct place place = place_of(blockIdx.x / slices * hopper_tiles + tile, shape);
+
+		if (place.image >= 0)
+			store_tile(&maps.v, memory + tile * tile_pixels * row_bytes, first_out,
+				   place.x, place.y, place.image);
+	}
+	store_tile_commit();
+	store_tile_wait();
+}
+
+/* ---- what comes after it, as kernels of their own: eight values a thread ---- */
 
 static __device__ uint32_t thread_index()
 {
@@ -519,7 +687,7 @@ static __global__ void normalize_kernel(eight *u, const eight *t, struct folded 
 
 	if (i >= count)
 		return;
-	eight values = t[i];
+	eight values = load_eight(t + i);
 
 #pragma unroll
 	for (int k = 0; k < 4; k++) {
@@ -530,7 +698,7 @@ static __global__ void normalize_kernel(eight *u, const eight *t, struct folded 
 			__floats2half2_rn(fmaf(folded.scale[first], pair.x, folded.bias[first]),
 					  fmaf(folded.scale[second], pair.y, folded.bias[second]));
 	}
-	u[i] = values;
+	store_eight(u + i, values);
 }
 
 static __global__ void relu_kernel(eight *v, const eight *u, uint32_t count)
@@ -539,7 +707,7 @@ static __global__ void relu_kernel(eight *v, const eight *u, uint32_t count)
 
 	if (i >= count)
 		return;
-	eight values = u[i];
+	eight values = load_eight(u + i);
 
 #pragma unroll
 	for (int k = 0; k < 4; k++) {
@@ -547,7 +715,7 @@ static __global__ void relu_kernel(eight *v, const eight *u, uint32_t count)
 
 		values.pair[k] = __floats2half2_rn(fmaxf(pair.x, 0), fmaxf(pair.y, 0));
 	}
-	v[i] = values;
+	store_eight(v + i, values);
 }
 
 static __device__ float2 larger(__half2 a, __half2 b)
@@ -576,14 +744,13 @@ static __global__ void pool_nhwc_kernel(eight *z, const __half *v, struct shape 
 		return;
 #pragma unroll
 	for (int k = 0; k < 4; k++)
-		corner[k] =
-			*(const eight *)(v + index_nhwc(shape, row / half, row % half * 2 + k / 2,
-							pixel % half * 2 + k % 2, i % chunks * 8));
+		corner[k] = load_eight(v + index_nhwc(shape, row / half, row % half * 2 + k / 2,
+						      pixel % half * 2 + k % 2, i % chunks * 8));
 #pragma unroll
 	for (int k = 0; k < 4; k++)
 		result.pair[k] = largest(corner[0].pair[k], corner[1].pair[k], corner[2].pair[k],
 					 corner[3].pair[k]);
-	z[i] = result;
+	store_eight(z + i, result);
 }
 
 /* A thread makes four neighbors in a row of z, from eight in each of two rows of v. */
@@ -596,8 +763,8 @@ static __global__ void pool_nchw_kernel(uint2 *z, const eight *v, struct shape s
 
 	if (i >= count)
 		return;
-	eight upper = v[(size_t)upper_row * chunks + chunk];
-	eight lower = v[(size_t)(upper_row + 1) * chunks + chunk];
+	eight upper = load_eight(v + (size_t)upper_row * chunks + chunk);
+	eight lower = load_eight(v + (size_t)(upper_row + 1) * chunks + chunk);
 
 #pragma unroll
 	for (int k = 0; k < 4; k++) {
@@ -620,34 +787,47 @@ static unsigned blocks(long threads)
 	return (threads + block_size - 1) / block_size;
 }
 
-/* More than 48 KiB of shared memory a block have to be asked for, once a kernel. */
-template <int filter, bool is_nchw, bool is_fused, bool is_wgmma>
-static void launch_convolution(problem &p, struct layout &a, __half *result)
+static unsigned conv_blocks(const problem &p, int tiles)
 {
-	const int bytes = conv_shared_bytes<filter>;
-	auto kernel = conv_kernel<filter, is_nchw, is_fused, is_wgmma>;
 	int in_row = p.shape.width / tile_width;
 	long tile_count = (long)p.shape.images * in_row * in_row;
-	dim3 grid((tile_count + tiles - 1) / tiles, p.shape.channels / slice);
-	static bool is_ready = false;
 
-	if (!is_ready)
-		CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-						bytes));
-	is_ready = true;
-	CUDA_LAUNCH(kernel<<<grid, conv_threads, bytes, p.stream>>>(result, a.x, p.weights,
-								    p.folded, p.shape));
+	return (tile_count + tiles - 1) / tiles;
+}
+
+/* Calls body with the filter's width as a type. */
+template <class function> static void with_filter(const problem &p, function body)
+{
+	if (p.filter == 1)
+		body(std::integral_constant<int, 1>());
+	else if (p.filter == 3)
+		body(std::integral_constant<int, 3>());
+	else
+		body(std::integral_constant<int, 5>());
+}
+
+/* More than 48 KiB of shared memory a block have to be asked for, once a kernel. */
+template <class kernel_type> static void ask_for_shared_memory(kernel_type *kernel, int bytes)
+{
+	CUDA_CHECK(
+		cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
 }
 
 template <bool is_nchw, bool is_fused, bool is_wgmma>
 static void convolve(problem &p, struct layout &a, __half *result)
 {
-	if (p.filter == 1)
-		launch_convolution<1, is_nchw, is_fused, is_wgmma>(p, a, result);
-	else if (p.filter == 3)
-		launch_convolution<3, is_nchw, is_fused, is_wgmma>(p, a, result);
-	else
-		launch_convolution<5, is_nchw, is_fused, is_wgmma>(p, a, result);
+	with_filter(p, [&](auto filter) {
+		const int bytes = conv_shared_bytes<filter>;
+		auto kernel = conv_kernel<filter, is_nchw, is_fused, is_wgmma>;
+		dim3 grid(conv_blocks(p, tiles), p.shape.channels / slice);
+		static bool is_ready = false;
+
+		if (!is_ready)
+			ask_for_shared_memory(kernel, bytes);
+		is_ready = true;
+		CUDA_LAUNCH(kernel<<<grid, conv_threads, bytes, p.stream>>>(result, a.x, p.weights,
+									    p.folded, p.shape));
+	});
 }
 
 template <bool is_nchw> static struct layout &layout_of(problem &p)
@@ -690,6 +870,18 @@ template <bool is_nchw, bool is_wgmma> static void one_fused(problem &p)
 	pool<is_nchw>(p, a);
 }
 
+static void one_wgmma(problem &p)
+{
+	with_filter(p, [&](auto filter) {
+		const int bytes = hopper_shared_bytes<filter>;
+		unsigned grid = conv_blocks(p, hopper_tiles) * (p.shape.channels / slice);
+
+		CUDA_LAUNCH(hopper_kernel<filter>
+			    <<<grid, conv_threads, bytes>>>(p.maps, p.folded, p.shape));
+	});
+	pool<false>(p, p.nhwc);
+}
+
 /* ---- variants ---- */
 
 template <void (*one)(problem &)> static void run(problem &p, int iterations)
@@ -701,6 +893,21 @@ template <void (*one)(problem &)> static void run(problem &p, int iterations)
 template <bool is_nchw> static void setup(problem &p)
 {
 	p.is_nchw = is_nchw;
+}
+
+static void setup_wgmma(problem &p)
+{
+	cuuint64_t c = p.shape.channels, w = p.shape.width, n = p.shape.images;
+	cuuint64_t positions = p.filter * p.filter;
+	cuuint32_t span = tile_width + p.filter - 1;
+
+	p.is_nchw = false;
+	p.maps = {tile_map(p.nhwc.x, {c, w, w, n}, {slice, span, span, 1}),
+		  tile_map(p.weights, {c, positions, c}, {slice, 1, slice}),
+		  tile_map(p.nhwc.v, {c, w, w, n}, {slice, tile_width, tile_width, 1})};
+	with_filter(p, [&](auto filter) {
+		ask_for_shared_memory(hopper_kernel<filter>, hopper_shared_bytes<filter>);
+	});
 }
 
 template <void (*one)(problem &)> static void setup_graph(problem &p)
@@ -961,8 +1168,8 @@ static const std::vector<variant<problem>> variants = {
 	 run<one_fused<false, false>>, setup<false>},
 	{"graph", "fused, and the two kernels in a graph", run_graph,
 	 setup_graph<one_fused<false, false>>, teardown_graph},
-	{"wgmma", "fused, with the tensor cores' instruction of Hopper",
-	 run<one_fused<false, true>>, setup<false>, nullptr, why_no_wgmma},
+	{"wgmma", "fused, with the tensor cores' instruction of Hopper", run<one_wgmma>,
+	 setup_wgmma, nullptr, why_no_wgmma},
 #if ROOFLINE_HAS_CUDNN
 	{"cudnn", "fused by cuDNN, then our pooling", run<one_cudnn<false>>, setup_cudnn<false>,
 	 teardown_cudnn, why_no_cudnn<false>},
