@@ -59,9 +59,8 @@ def measured(gpu):
                     by_name = found.setdefault((count, mode), {})
                     by_name.setdefault(name, []).append(us["one"] / us[variant])
     chosen = {key: gpu if gpu in by_name else sorted(by_name)[0] for key, by_name in found.items()}
-    return {
-        key: (statistics.median(found[key][name]), "" if name == gpu else name) for key, name in chosen.items()
-    }
+    other = {name: "" if name == gpu else name for name in chosen.values()}
+    return {key: (statistics.median(found[key][name]), other[name]) for key, name in chosen.items()}
 
 
 def predicted(recording, ceilings, counts):

@@ -197,7 +197,8 @@ static void take_time(const struct copy *copy, const char *of)
 	const char *slow = getenv("FAKE_DRIVER_SLOW_COPIES");
 
 	if (slow && !strcmp(slow, of))
-		usleep((unsigned)(copy->bytes / 100)); /* much longer than a busy machine takes for it */
+		usleep((unsigned)(copy->bytes /
+				  100)); /* much longer than a busy machine takes for it */
 }
 
 /* From or to the page that was registered; it may have been unmapped, or be one that the program cannot touch. */
