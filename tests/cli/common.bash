@@ -15,6 +15,17 @@ recording_names() {
 	(cd "$root/tests/recordings" && printf '%s\n' *.roofline | sed 's/[.]roofline$//')
 }
 
+# ceilings_without_links FILE: those of an H200 as one GPU alone has them
+ceilings_without_links() {
+	mkdir -p "$(dirname "$1")"
+	python3 - "$root"/ceilings/NVIDIA_H200-*.json >"$1" <<-'END'
+		import json, sys
+		found = json.load(open(sys.argv[1]))
+		found["ceilings"] = [row for row in found["ceilings"] if not row["name"].startswith(("peer_", "nccl_"))]
+		json.dump(found, sys.stdout)
+	END
+}
+
 # each_or_third: passes lines on; with sanitizers, which look at the code that runs and not at figures, each third alone
 each_or_third() {
 	if [[ $BUILD == */sanitized ]]; then awk 'NR % 3 == 1'; else cat; fi

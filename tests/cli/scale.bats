@@ -111,12 +111,13 @@ assert '"$1"', json.dumps(found, indent=1)' <<<"$output"
 }
 
 @test "without links the rate of copies stands for them, and that is said" {
+	ceilings_without_links alone.json
 	built --gpu "NVIDIA H200"
-	run --separate-stderr "$ROOFLINECTL" scale --gradients 256M step
+	run --separate-stderr "$ROOFLINECTL" scale --gradients 256M --ceilings alone.json step
 	[ "$status" -eq 0 ]
 	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *"follows from the rate of copies between two GPUs"* ]]
 	built
-	run --separate-stderr "$ROOFLINECTL" scale --gradients 256M --ceilings "$root"/ceilings/NVIDIA_H200-*.json step
+	run --separate-stderr "$ROOFLINECTL" scale --gradients 256M --ceilings alone.json step
 	[ "$status" -eq 1 ]
 	[[ "$stderr" == *"nobody measured: rooflinectl ceilings --links does"* ]]
 }
