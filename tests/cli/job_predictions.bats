@@ -43,7 +43,7 @@ assert abs(found / wanted - 1) < 0.1, (workload, found, wanted)' \
 @test "first advice for what goes through the host, waits for all gradients, or is handed over by hosts is the technique" {
 	[ "$(first p2p_overlap.naive)" = "staged_peer_copy --peer-copy --buckets 8" ]
 	[ "$(first nccl_bucketed.naive)" = "exposed_communication --buckets 4" ]
-	[ "$(first nvshmem_signal.naive)" = device_signals ]
+	[ "$(first nvshmem_signal.naive)" = "device_signals --signals" ]
 	[ "$(first nvshmem_steal.naive)" = "rank_imbalance --steal" ]
 	[ "$(first scaling.naive)" = "exposed_communication --buckets 4" ]
 	[[ "$(first nccl_graph.naive)" == "launch_bound_graph "* ]]

@@ -96,7 +96,8 @@ def row(name, parameter, value):
 
 def write_links(arguments):
     ceilings = json.load(open(CEILINGS))
-    ceilings["ceilings"] = [row for row in ceilings["ceilings"] if not row["name"].startswith(("peer_", "nccl_"))]
+    ceilings["ceilings"] = [found for found in ceilings["ceilings"]
+                            if not found["name"].startswith(("peer_", "nccl_"))]
     small, large = map(float, arguments.reduce.split(","))
     fewer = [part.split(":") for part in arguments.by_gpus.split(",") if part]
     for size in (8, 64 << 10, 1 << 20, 16 << 20, LARGE):
