@@ -540,7 +540,9 @@ const struct profile_signature *facts_launch_of(const struct facts *facts, uint3
 struct roof_kernels facts_find_roof_kernels(const struct facts *facts, roof_stake stake)
 {
 	const struct roofline *roofline =
-		facts->report->profile->device_count == 1 ? facts->report->roofline : NULL;
+		profile_only_device(facts->report->profile) != PROFILE_NONE
+			? facts->report->roofline
+			: NULL;
 	struct roof_kernels found = {0};
 
 	for (size_t i = 0; roofline && i < roofline->kernel_count; i++) {

@@ -75,11 +75,14 @@ bool latency_kernel_of(struct latency_kernel *out, const struct facts *facts,
 	*out = (struct latency_kernel){.point = point, .stall = longest_stall(facts, kernel)};
 	if (out->stall != METRIC_NONE && !is_latency(out->stall))
 		return false;
-	if (profile->device_count != 1 || !is_far_below(point) || facts_is_library(facts, kernel) ||
-	    has_atomics(facts, kernel) || !is_even(facts, kernel))
+	if (profile_only_device(profile) == PROFILE_NONE || !is_far_below(point) ||
+	    facts_is_library(facts, kernel) || has_atomics(facts, kernel) ||
+	    !is_even(facts, kernel))
 		return false;
 	out->launch = facts_launch_of(facts, kernel);
-	if (!out->launch || !launch_fill_of(&out->fill, &profile->devices[0], out->launch) ||
+	if (!out->launch ||
+	    !launch_fill_of(&out->fill, &profile->devices[profile_only_device(profile)],
+			    out->launch) ||
 	    out->fill.lack != LAUNCH_LACKS_NOTHING)
 		return false;
 	out->warps = fmin(out->fill.occupancy.waves, 1) * out->fill.occupancy.warps_ratio;

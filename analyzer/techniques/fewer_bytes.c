@@ -39,7 +39,7 @@ static size_t narrow_kernels(struct application *application)
 	const struct roofline *roofline = run->report ? run->report->roofline : NULL;
 	size_t changed_count = 0;
 
-	if (!roofline || run->model->profile->device_count != 1)
+	if (!roofline || profile_only_device(run->model->profile) == PROFILE_NONE)
 		return 0;
 	for (size_t i = 0; i < roofline->kernel_count; i++) {
 		const struct roofline_point *point = &roofline->kernels[i];

@@ -447,6 +447,20 @@ const char *profile_property(const struct profile_process *process, const char *
 	return fallback;
 }
 
+uint32_t profile_only_device(const struct profile *profile)
+{
+	uint32_t found = profile->device_count == 1 ? 0 : PROFILE_NONE;
+
+	for (size_t i = 0; i < profile->device_count && profile->device_count > 1; i++) {
+		if (!profile->devices[i].op_count)
+			continue;
+		if (found != PROFILE_NONE)
+			return PROFILE_NONE;
+		found = (uint32_t)i;
+	}
+	return found;
+}
+
 bool profile_is_nvidias(const struct profile *profile)
 {
 	for (size_t i = 0; i < profile->process_count; i++)

@@ -662,6 +662,9 @@ static inline uint32_t profile_op_device(const struct profile *profile, const st
 	return profile->streams[op->stream].device;
 }
 
+/* The only device that has operations; PROFILE_NONE where several have.  Programs see all GPUs of a host, and most use one. */
+uint32_t profile_only_device(const struct profile *profile);
+
 /* Of an operation in ops[]. */
 static inline struct profile_op_ids profile_op_ids(const struct profile *profile,
 						   const struct profile_op *op)

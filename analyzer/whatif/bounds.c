@@ -237,8 +237,9 @@ static struct needs *find_needs(const struct recorded_run *run)
 	const struct roofline *roofline = run->report ? run->report->roofline : NULL;
 	struct needs *needs = calloc(profile->kernel_name_count + 1, sizeof(*needs));
 
-	for (size_t i = 0;
-	     needs && roofline && profile->device_count == 1 && i < roofline->kernel_count; i++) {
+	for (size_t i = 0; needs && roofline && profile_only_device(profile) != PROFILE_NONE &&
+			   i < roofline->kernel_count;
+	     i++) {
 		const struct roofline_point *point = &roofline->kernels[i];
 		struct needs *need = &needs[point->subject];
 

@@ -244,3 +244,26 @@ gain() {
 	run -0 "$ROOFLINECTL" advise "$recordings/dependent_launch.naive"
 	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *"still runs: "*" in the steady state, 1.00x of this run"* ]]
 }
+
+# first_advice FOLDER: of what its NVTX range run does: the rule, and its gain
+first_advice() {
+	"$ROOFLINECTL" advise --range run -f json "$1" | python3 -c '
+import json, sys
+first = (json.load(sys.stdin)["advice"] or [{}])[0]
+print(first.get("id"), first.get("speedup"), first.get("low"), first.get("high"))'
+}
+
+@test "a program that uses one GPU of a host with several is advised as on a host with one" {
+	for name in atomic_batch.naive fuse_elementwise.naive bank_conflict.naive fuse_layernorm_gemm.naive; do
+		rm -rf one several
+		unpacked "$name" one
+		cp -r one several
+		for table in several/*/devices.csv; do
+			sed -n '2s/^0,\([^,]*\),[^,]*/1,\1,GPU-of-others/p' "$table" >more
+			cat more >>"$table"
+		done
+		[ -s more ]
+		[ "$(first_advice one)" != "None None None None" ]
+		[ "$(first_advice several)" = "$(first_advice one)" ]
+	done
+}

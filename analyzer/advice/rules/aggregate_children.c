@@ -113,7 +113,7 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 /* Samples of several devices are of one kernel together: only where there is one. */
 static bool is_promising(const struct facts *facts, size_t device)
 {
-	return facts->report->profile->device_count == 1 &&
+	return profile_only_device(facts->report->profile) == device &&
 	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * facts_main_ns(facts, device);
 }
 

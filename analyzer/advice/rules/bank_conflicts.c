@@ -91,7 +91,7 @@ static bool is_promising(const struct facts *facts, size_t device)
 {
 	double wall_ns = facts_main_ns(facts, device);
 
-	return facts->report->profile->device_count == 1 &&
+	return profile_only_device(facts->report->profile) == device &&
 	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * wall_ns;
 }
 

@@ -143,7 +143,8 @@ static bool is_promising(const struct facts *facts, size_t device)
 {
 	const struct parents *found = found_on(facts, device);
 
-	return facts->report->profile->device_count == 1 && found->count >= LEAST_COUNT &&
+	return profile_only_device(facts->report->profile) == device &&
+	       found->count >= LEAST_COUNT &&
 	       (double)found->alike_count >= LEAST_ALIKE * (double)(found->count - 1) &&
 	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * facts_wall_ns(facts, device);
 }

@@ -91,7 +91,7 @@ static bool is_promising(const struct facts *facts, size_t device)
 	const struct report *report = facts->report;
 	double wall_ns = facts_main_ns(facts, device);
 
-	return report->atomics && report->profile->device_count == 1 &&
+	return report->atomics && profile_only_device(report->profile) == device &&
 	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * wall_ns;
 }
 

@@ -71,8 +71,7 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 /* Samples of several devices are of one kernel together: only where there is one. */
 static bool is_candidate(const struct facts *facts, size_t device)
 {
-	(void)device;
-	return facts->report->profile->device_count == 1 && worst(facts);
+	return profile_only_device(facts->report->profile) == device && worst(facts);
 }
 
 static bool is_promising(const struct facts *facts, size_t device)

@@ -172,10 +172,11 @@ int fusion_collect(struct fusion *fusion, const struct report *report)
 	const struct roofline_point **points;
 
 	*fusion = (struct fusion){0};
-	if (profile->device_count != 1 || !roofline || roofline->roofs[ROOF_dram] <= 0)
+	if (profile_only_device(profile) == PROFILE_NONE || !roofline ||
+	    roofline->roofs[ROOF_dram] <= 0)
 		return 0;
 	fusion->dram_byte_per_s = roofline->roofs[ROOF_dram];
-	fusion->l2_bytes = (double)profile->devices[0].l2_bytes;
+	fusion->l2_bytes = (double)profile->devices[profile_only_device(profile)].l2_bytes;
 	fusion->kernels = calloc(profile->signature_count + 1, sizeof(*fusion->kernels));
 	points = calloc(profile->kernel_name_count + 1, sizeof(const struct roofline_point *));
 	if (!fusion->kernels || !points) {

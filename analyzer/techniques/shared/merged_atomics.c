@@ -32,7 +32,7 @@ size_t merged_atomics_change(struct application *application, enum atomics_mergi
 	const struct atomics *atomics = run->report ? run->report->atomics : NULL;
 	size_t changed_count = 0;
 
-	if (!atomics || run->model->profile->device_count != 1)
+	if (!atomics || profile_only_device(run->model->profile) == PROFILE_NONE)
 		return 0;
 	for (size_t i = 0; i < atomics->kernel_count; i++) {
 		const struct atomics_kernel *kernel = &atomics->kernels[i];

@@ -8,7 +8,7 @@ double needed_time_share(const struct recorded_run *run, uint32_t kernel)
 	const struct sm_activity *activity = run->report ? run->report->sm_activity : NULL;
 	double share = 0;
 
-	if (!roofline || run->model->profile->device_count != 1)
+	if (!roofline || profile_only_device(run->model->profile) == PROFILE_NONE)
 		return 0;
 	for (size_t i = 0; i < roofline->kernel_count; i++)
 		if (roofline->kernels[i].subject == kernel && !roofline->kernels[i].is_wrong)
