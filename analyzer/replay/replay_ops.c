@@ -205,7 +205,7 @@ static bool is_gone(const struct run *run, uint32_t op)
 	return is_changed(run, op) && change_op_ns(run->change->op_ns, op) == 0;
 }
 
-/* The gap behind one that is gone is that behind what was before it. */
+/* The gap behind one that is gone is that behind what was before it, and no longer than it was: less work makes nothing later. */
 static int64_t usual_gap_ns(const struct run *run, uint32_t predecessor, uint32_t index,
 			    const struct usual *usual)
 {
@@ -213,7 +213,9 @@ static int64_t usual_gap_ns(const struct run *run, uint32_t predecessor, uint32_
 		return usual->predecessor_gap_ns;
 	while (predecessor != PROFILE_NONE && is_gone(run, predecessor))
 		predecessor = model_predecessor(run->model, predecessor);
-	return predecessor == PROFILE_NONE ? 0 : latencies_gap_ns(run->model, predecessor, index);
+	if (predecessor == PROFILE_NONE)
+		return 0;
+	return min_ns(usual->predecessor_gap_ns, latencies_gap_ns(run->model, predecessor, index));
 }
 
 /* The gap before an operation that is as it was, but perhaps in a lane. */

@@ -9,10 +9,10 @@ setup_file() {
 	python3 "$BATS_TEST_DIRNAME/../tools/make_counted.py" counted
 	# The same on a GPU whose datasheet is known, and of which no ceilings come with rooflinectl.
 	cp -r counted h100
-	sed -i 's/NVIDIA H200/NVIDIA H100 80GB HBM3/' h100/host.9/devices.csv
-	sed 's/NVIDIA H200/NVIDIA H100 80GB HBM3/' counted.ceilings.json >h100.ceilings.json
+	sed -i 's/NVIDIA H200/NVIDIA H100 PCIe/' h100/host.9/devices.csv
+	sed 's/NVIDIA H200/NVIDIA H100 PCIe/' counted.ceilings.json >h100.ceilings.json
 	grep -q 'H100' h100/host.9/devices.csv
-	[ -z "$(find "$BUILD/share/rooflinectl/ceilings" -name '*H100_80GB*')" ]
+	[ -z "$(find "$BUILD/share/rooflinectl/ceilings" -name '*H100_PCIe*')" ]
 }
 
 setup() {
@@ -170,11 +170,11 @@ for row in csv.DictReader(sys.stdin):
 @test "without measured ceilings the roofs are the datasheet's, and the report says so" {
 	run "$ROOFLINECTL" report h100 --section roofline
 	[[ "$output" == *"datasheet figures, which no program reaches"* ]]
-	[[ "$output" == *"3.35 TB/s"* ]]
+	[[ "$output" == *"2.00 TB/s"* ]]
 }
 
 @test "stored ceilings of the GPU are found without being asked for" {
-	local stored="$XDG_DATA_HOME/rooflinectl/ceilings/NVIDIA_H100_80GB_HBM3-580.1.json"
+	local stored="$XDG_DATA_HOME/rooflinectl/ceilings/NVIDIA_H100_PCIe-580.1.json"
 	mkdir -p "${stored%/*}"
 	cp h100.ceilings.json "$stored"
 	run "$ROOFLINECTL" report h100 --section launch_roofline
@@ -183,7 +183,7 @@ for row in csv.DictReader(sys.stdin):
 	run --separate-stderr "$ROOFLINECTL" report h100 --section roofline
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"datasheet figures"* ]]
-	[[ "$stderr" == "rooflinectl report: passed over: "*"NVIDIA_H100_80GB_HBM3-580.1.json"* ]]
+	[[ "$stderr" == "rooflinectl report: passed over: "*"NVIDIA_H100_PCIe-580.1.json"* ]]
 }
 
 @test "ceilings that come with rooflinectl are found, told as such, and stand back behind the user's own" {

@@ -113,11 +113,11 @@ pairs() {
 		workload=${naive%.*}
 		for improved in $(recording_names | grep "^$workload[.]"); do
 			case $improved in
-			*.naive | *.eager | *.counted | *.sampled) continue ;;
+			*.naive | *.eager | *.counted | *.sampled | *.four) continue ;;
 			compute_bound.gemm_*) continue ;; # multiplies matrices, which the naive one does not
 			# some variants have an input of their own, or are a mistake to be shown
 			fuse_* | overfused.* | jit_* | tune_transpose.* | transformer.* | autotune.* | bank_conflict.*) continue ;;
-			p2p_overlap.* | nccl_* | nvshmem_*) continue ;; # another number of kernels, for the same results
+			p2p_overlap.* | nccl_* | nvshmem_* | mpi_cuda.* | scaling.*) continue ;; # another number of kernels, for the same results
 			esac
 			echo "$recordings/$naive $recordings/$improved"
 		done

@@ -156,7 +156,11 @@ static void test_collected(void **state)
 	assert_float_equal(fusion.kernels[1].arithmetic_share, 0, 0);
 	assert_float_equal(fusion.kernels[2].read_bytes, 180 * MB, 0);
 	free(fusion.kernels);
-	b->profile.device_count = 2; /* counters are of both together */
+	b->profile.device_count = 2; /* nothing ran on the other one */
+	assert_int_equal(fusion_collect(&fusion, &it.report), 0);
+	assert_non_null(fusion.kernels);
+	free(fusion.kernels);
+	b->devices[1].op_count = 1; /* counters are of both together */
 	assert_int_equal(fusion_collect(&fusion, &it.report), 0);
 	assert_null(fusion.kernels);
 	b->profile.device_count = 1;

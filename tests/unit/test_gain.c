@@ -90,7 +90,8 @@ static void test_techniques(void **state)
 {
 	static const enum technique_id unknown[] = {
 		TECHNIQUE_concurrent_kernels,  TECHNIQUE_dynamic_queue, TECHNIQUE_fuse,
-		TECHNIQUE_dynamic_parallelism, TECHNIQUE_fill_gpu,	TECHNIQUE_batch_launches};
+		TECHNIQUE_dynamic_parallelism, TECHNIQUE_fill_gpu,	TECHNIQUE_batch_launches,
+		TECHNIQUE_balance_ranks};
 	bool is_unknown[TECHNIQUE_COUNT] = {false};
 
 	(void)state;
@@ -117,8 +118,9 @@ int main(void)
 			 test_text),
 		SENTENCE("where no recording tells what operations need the low end comes first",
 			 test_low_end_first),
-		SENTENCE("these are concurrency, queues, fusion, and work that is split or batched",
-			 test_techniques),
+		SENTENCE(
+			"these are concurrency, queues, fusion, and work that is split, batched or stolen",
+			test_techniques),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,6 +87,7 @@ static void test_merged_devices(void **state)
 	(void)state;
 	predicted_add_loop(b, 0, 0);
 	it = predicted_begin(b, 0, NULL);
+	b->devices[1].op_count = 1; /* it was used, too */
 	it.all.numbers[TECHNIQUE_batch_atomics] = 4;
 	assert_int_equal(what_if_alone(&found, TECHNIQUE_batch_atomics, &it.all, 0), 0);
 	assert_string_equal(found.effect.refusal, refused_not_hot); /* without a report */

@@ -55,7 +55,7 @@ static inline int op_ends_set(struct op_ends *ends, size_t op, int64_t end_ns)
 	    further_ns < OP_ENDS_FURTHER_LEAST_NS || further_ns > OP_ENDS_FURTHER_MOST_NS)
 		return op_ends_set_whole(ends, op, end_ns);
 	ends->further_ns[op].low = (uint16_t)further_ns;
-	ends->further_ns[op].high = (int8_t)(further_ns >> 16);
+	ends->further_ns[op].high = (int8_t)((further_ns - (further_ns & 0xffff)) / 0x10000);
 	return 0;
 }
 
