@@ -63,7 +63,7 @@ is_same_outcome() {
 	local got
 	got=$(outcome "$4" "$3")
 	[ "$got" = "$(outcome "${bare_of[$2]}" "$3")" ] || [ "$got" = "$(outcome "${second_of[$2]}" "$3")" ] && return
-	echo "#   $(outcome "${bare_of[$2]}" "$3") without, $got with $1"
+	echo "#   $(outcome "${bare_of[$2]}" "$3") without, $got with $1: ${3##*.}"
 	[ $((++again_count)) -le $again_most ] && is_same_alone "$1" "$2" "$3"
 }
 
@@ -84,6 +84,14 @@ begin() {
 # reached RUN ROW
 reached() { cat "$scratch/counts.$1".* 2>/dev/null | awk -F, -v row="$2" '$1 == row { sum += $2 } END { print sum + 0 }'; }
 
+# told_of RUN: where it ended before its last test, or tests failed: how, and what it said
+told_of() {
+	grep -q '^all [0-9]* tests have ended$' "$scratch/$1.out" && ! grep -q '^failed ' "$scratch/$1.out" && return
+	echo "#   exit code $(cat "$scratch/$1.code") (124: not done within $limit_s s); the last of its output and of stderr:"
+	tail -n 3 "$scratch/$1.out" | sed 's/^/#   /'
+	tail -n 40 "$scratch/$1.err" | sed 's/^/#   /'
+}
+
 # judge FILE: each strategy
 judge() {
 	local strategies run different test
@@ -91,6 +99,7 @@ judge() {
 	echo "# without a strategy: $(outcomes "${bare_of[$1]}" | awk '{ n[$1]++ } END { for (o in n) printf "%s %d ", o, n[o] }')"
 	for strategies in "${all_strategies[@]}"; do
 		run=${tried_of[$strategies:$1]} different=0
+		told_of "$run"
 		while read -r _ test; do
 			is_same_outcome "$strategies" "$1" "$test" "$run" || different=$((different + 1))
 		done < <(outcomes "${bare_of[$1]}")
