@@ -16,7 +16,7 @@
 #include "timer.h"
 #include "worth.h"
 
-enum { END_S = 2 };
+enum { END_S = 2, TURNS_LEAST = 32 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* This thread holds the lock: what the driver calls back for goes straight on. */
@@ -26,6 +26,7 @@ static struct item items[QUEUE_ITEMS];
 static unsigned count;	    /* what try_pending tells others */
 static unsigned nodes;	    /* of them, those that are no events */
 static bool is_putting_off; /* the last launch was put off */
+static unsigned turns; /* so many in a row went each to another stream than the one before */
 static _Alignas(64) unsigned char bytes[QUEUE_BYTES];
 static size_t bytes_used;
 static CUcontext context; /* of all items */
@@ -61,16 +62,36 @@ static void note_error(CUresult result)
 	counts_add(TRY_LATE_ERRORS, 1);
 }
 
+/* Once so many have gone to streams by turns it is worth to put what each of these is given together. */
+static bool is_grouped(unsigned until)
+{
+	return turns >= TURNS_LEAST && forks_are_unordered(items, until);
+}
+
+/* From the first time on, so many launches are no single ones any more. */
+static void note_turns(unsigned until, unsigned parts)
+{
+	if (turns >= TURNS_LEAST || until < 2)
+		return;
+	turns = parts == until && forks_are_unordered(items, until) ? turns + until : 0;
+	if (turns >= TURNS_LEAST)
+		worth_of_run(turns);
+}
+
 static void run_by_parts(unsigned until)
 {
 	static struct forks forks;
+	unsigned parts = 0;
 
-	for (unsigned from = 0; from < until; from += forks.items) {
+	if (is_grouped(until))
+		forks_group(items, until);
+	for (unsigned from = 0; from < until; from += forks.items, parts++) {
 		forks_find(&forks, items + from, until - from);
 		if (forks.nodes)
 			worth_of_run(forks.nodes);
 		note_error(graphs_run(items + from, &forks, context));
 	}
+	note_turns(until, parts);
 }
 
 static void count_nodes(void)

@@ -118,6 +118,33 @@ void forks_find(struct forks *forks, const struct item *items, unsigned count)
 	go_back(forks, &whole);
 }
 
+bool forks_are_unordered(const struct item *items, unsigned count)
+{
+	bool alternates = false;
+
+	for (unsigned i = 0; i < count; i++) {
+		if (!items[i].stream || !forks_is_node(&items[i]))
+			return false;
+		alternates = alternates || items[i].stream != items[0].stream;
+	}
+	return alternates;
+}
+
+void forks_group(struct item *items, unsigned count)
+{
+	static struct item grouped[QUEUE_ITEMS];
+	bool is_taken[QUEUE_ITEMS] = {false};
+	unsigned taken = 0;
+
+	for (unsigned first = 0; first < count; first++)
+		for (unsigned i = first; !is_taken[first] && i < count; i++)
+			if (!is_taken[i] && items[i].stream == items[first].stream) {
+				is_taken[i] = i != first;
+				grouped[taken++] = items[i];
+			}
+	memcpy(items, grouped, count * sizeof(items[0]));
+}
+
 node_set forks_last(const struct forks *forks, node_set set)
 {
 	node_set last = set;

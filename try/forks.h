@@ -6,8 +6,9 @@
  * all that it contains comes before what the first stream does next, by events as well.  So nothing waits for anything that it
  * would not have waited for, but for what each stream does after the graph, which waits for what it did in it.
  *
- * Streams that do not fork from each other and join again are parts of their own.  So is the legacy default stream, for
- * which others wait without an event.
+ * Streams that do not fork from each other and join again are parts of their own: they have no order among each other, so
+ * what was put off for each of them is put together.  The legacy default stream, for which others wait without an event, is a
+ * part of its own, too, and nothing changes its place.
  */
 #ifndef ROOFLINE_TRY_FORKS_H
 #define ROOFLINE_TRY_FORKS_H
@@ -39,6 +40,12 @@ struct forks {
 	unsigned char bit[QUEUE_ITEMS];	 /* of an item that is a node */
 	node_set before_bit[FORKS_BITS]; /* the same by bits */
 };
+
+/* Whether they are of several streams that nothing orders: no event is among them, and none is of the legacy default stream. */
+bool forks_are_unordered(const struct item *items, unsigned count);
+
+/* Puts what each of such streams was given together, in the order in which it was given; the stream that came first is first. */
+void forks_group(struct item *items, unsigned count);
 
 /* Of at least one item. */
 void forks_find(struct forks *forks, const struct item *items, unsigned count);

@@ -1,5 +1,5 @@
 /*
- * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|checks|events|alternate|memory|copies|copies-at-once|copies-alike|copies-alike-async|private|private-copies|forks|pipeline]] - a program that calls the driver as chance has it, the same for the same seed.
+ * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|checks|events|alternate|memory|copies|copies-at-once|copies-alike|copies-alike-async|private|private-copies|forks|turns|pipeline]] - a program that calls the driver as chance has it, the same for the same seed.
  *
  * It prints what each call that waits, copies or asks returned, and the hash of all that the driver had done by then
  * (fake/).  Run bare and tried, it must print the same.  Its threads take turns; with at-once they do not, each
@@ -10,7 +10,7 @@
  * copies, and copies-at-once: there are large copies between the host and the GPU as well; copies-alike: STEPS times the same, and
  * nothing else.
  * pipeline: copies from page-locked memory to the GPU, kernels, and copies back.
- * forks: kernels in streams that fork and join by events.
+ * forks: kernels in streams that fork and join by events; turns: mostly in streams by turns, which nothing orders.
  * memory: it allocates and frees STEPS times, and launches nothing.
  */
 #define _GNU_SOURCE
@@ -406,7 +406,8 @@ int main(int argc, char **argv)
 	steps_left = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 60;
 	has_turns = !is_at_once;
 	is_private = *how && strcmp(how, "memory") != 0 && strncmp(how, "copies", 6) != 0;
-	has_forks = !strcmp(how, "forks");
+	takes_turns = !strcmp(how, "turns");
+	has_forks = takes_turns || !strcmp(how, "forks");
 	is_pipeline = !strcmp(how, "pipeline");
 	has_copies = strstr(how, "copies") != NULL;
 	is_loop = is_private && !is_at_once && !has_forks && !is_pipeline &&

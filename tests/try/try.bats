@@ -99,6 +99,24 @@ count() {
 	done
 }
 
+@test "kernels that go to streams by turns keep the order of each stream, and become graphs of each" {
+	export FAKE_DRIVER_ORDER=1 strategies=graph
+	for seed in ${SEEDS:-1 2 3 4 5 6}; do both "$seed" turns; done
+	[ "$(count graph_launches)" -gt 1000 ]
+	[ "$(count launches_deferred)" -gt $((9 * $(count launches_seen) / 10)) ]
+	for refused in instantiate set graph; do
+		for seed in ${SEEDS:-7}; do FAKE_DRIVER_REFUSES=$refused both "$seed" turns; done
+	done
+	rm counts.*
+	always=
+	for seed in ${SEEDS:-8 9}; do both "$seed" turns; done
+	[ "$(count graph_launches)" -gt 100 ]
+	always=1
+	for strategies in graph,fewer-waits graph,pool,fewer-waits,pinned; do
+		for seed in ${SEEDS:-10 11 12}; do both_later "$seed" turns; done
+	done
+}
+
 @test "a wait is not taken for over when what was put off is given to the GPU while the driver is asked" {
 	export FAKE_DRIVER_ORDER=1 FAKE_DRIVER_SLOW_QUERIES=1 strategies=graph,fewer-waits
 	for seed in ${SEEDS:-1 4 5 8}; do both_later "$seed" forks; done

@@ -4,6 +4,7 @@
  */
 #include "program.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,6 +20,8 @@ static CUstream fork_streams[FORK_STREAMS]; /* the first one is the legacy defau
 static CUevent fork_events[FORK_EVENTS];    /* the last ones with timing */
 static unsigned numbers[FORK_STREAMS];
 static CUfunction numbered;
+
+bool takes_turns;
 
 static __thread struct op ops[OPS_MAX];
 static __thread unsigned op_count;
@@ -51,7 +54,7 @@ void set_up_forks(void)
 static void launch(unsigned stream)
 {
 	unsigned number = ++numbers[stream], value = below(20);
-	CUdeviceptr target = buffers[below(BUFFERS)];
+	CUdeviceptr target = buffers[stream]; /* nothing orders what streams do to the same memory */
 	void *parameters[] = {&target, &stream, &number, &value};
 
 	must(p_cuLaunchKernel(numbered, 1 + value % 3, 1, 1, 32, 1, 1, 0, fork_streams[stream],
@@ -93,9 +96,22 @@ static void add_fork(unsigned first, unsigned depth)
 		add(LAUNCH, first, 0);
 }
 
+/* Streams by turns, which nothing orders. */
+static void add_turns(void)
+{
+	unsigned streams_used = 2 + below(FORK_STREAMS - 2);
+
+	for (unsigned i = 0; i < OPS_MAX; i++)
+		add(LAUNCH, 1 + i % streams_used, 0);
+}
+
 static void new_ops(void)
 {
 	op_count = 0;
+	if (takes_turns && below(6)) {
+		add_turns();
+		return;
+	}
 	if (below(5)) {
 		add_fork(1 + below(FORK_STREAMS - 1), 2);
 		return;

@@ -91,6 +91,7 @@ void copy_in(void);
 
 /* ---- streams that fork and join ---- */
 
+extern bool takes_turns; /* most launches go to streams by turns, without events */
 void set_up_forks(void);
 void step_forks(void);
 
