@@ -26,7 +26,7 @@ static struct item items[QUEUE_ITEMS];
 static unsigned count;	    /* what try_pending tells others */
 static unsigned nodes;	    /* of them, those that are no events */
 static bool is_putting_off; /* the last launch was put off */
-static unsigned turns; /* so many in a row went each to another stream than the one before */
+static unsigned turns;	    /* so many in a row went each to another stream than the one before */
 static _Alignas(64) unsigned char bytes[QUEUE_BYTES];
 static size_t bytes_used;
 static CUcontext context; /* of all items */

@@ -54,7 +54,8 @@ void set_up_forks(void)
 static void launch(unsigned stream)
 {
 	unsigned number = ++numbers[stream], value = below(20);
-	CUdeviceptr target = buffers[stream]; /* nothing orders what streams do to the same memory */
+	CUdeviceptr target =
+		buffers[stream]; /* nothing orders what streams do to the same memory */
 	void *parameters[] = {&target, &stream, &number, &value};
 
 	must(p_cuLaunchKernel(numbered, 1 + value % 3, 1, 1, 32, 1, 1, 0, fork_streams[stream],
