@@ -16,7 +16,7 @@
 #include "timer.h"
 #include "worth.h"
 
-enum { END_S = 2, TURNS_LEAST = 32 };
+enum { END_S = 2, TURNS_LEAST = 2 * QUEUE_NODES };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* This thread holds the lock: what the driver calls back for goes straight on. */
@@ -68,19 +68,28 @@ static bool is_grouped(unsigned until)
 	return turns >= TURNS_LEAST && forks_are_unordered(items, until);
 }
 
-/* From the first time on, so many launches are no single ones any more. */
-static void note_turns(unsigned until, unsigned parts)
+/* While it is looked at, and from then on, they are no single launches: each stream has several. */
+static void note_turns(unsigned until, unsigned parts, bool was_idle)
 {
 	if (turns >= TURNS_LEAST || until < 2)
 		return;
-	turns = parts == until && forks_are_unordered(items, until) ? turns + until : 0;
-	if (turns >= TURNS_LEAST)
+	turns = was_idle && parts == until ? turns + until : 0;
+	if (turns)
 		worth_of_run(turns);
+}
+
+/* Whether the stream has done all that it was given: then the GPU waits for launches.  It is asked only while it can matter. */
+static bool is_idle(unsigned until)
+{
+	return turns < TURNS_LEAST && until >= 2 && !captures &&
+	       forks_are_unordered(items, until) &&
+	       driver_open()->stream_query(items[0].stream) == CUDA_SUCCESS;
 }
 
 static void run_by_parts(unsigned until)
 {
 	static struct forks forks;
+	bool was_idle = is_idle(until);
 	unsigned parts = 0;
 
 	if (is_grouped(until))
@@ -91,7 +100,7 @@ static void run_by_parts(unsigned until)
 			worth_of_run(forks.nodes);
 		note_error(graphs_run(items + from, &forks, context));
 	}
-	note_turns(until, parts);
+	note_turns(until, parts, was_idle);
 }
 
 static void count_nodes(void)
@@ -142,14 +151,29 @@ static bool is_same_launch(const struct item *a, const struct item *b)
 	return a->kernel == b->kernel && a->stream == b->stream;
 }
 
-/* Where the queue begins again, as late as possible: what repeats is then cut at the same place each time. */
-static unsigned find_repetition(void)
+/* With the same parameters, too: no node of the graph has to be set. */
+static bool is_equal_launch(const struct item *a, const struct item *b)
+{
+	return is_same_launch(a, b) && !memcmp(&a->shape, &b->shape, sizeof(a->shape)) &&
+	       !memcmp(a->parameters, b->parameters, a->kernel->parameter_bytes);
+}
+
+/* Where the queue begins again, as late as possible; 0: nowhere. */
+static unsigned find_begin(bool (*is_same)(const struct item *, const struct item *))
 {
 	for (unsigned i = count - 2; i > count / 2; i--)
-		if (is_same_launch(&items[i], &items[0]) &&
-		    is_same_launch(&items[i + 1], &items[1]))
+		if (is_same(&items[i], &items[0]) && is_same(&items[i + 1], &items[1]))
 			return i;
-	return count;
+	return 0;
+}
+
+/* What repeats is then cut at the same place each time. */
+static unsigned find_repetition(void)
+{
+	unsigned begin = find_begin(is_equal_launch);
+
+	begin = begin ? begin : find_begin(is_same_launch);
+	return begin ? begin : count;
 }
 
 static bool is_possible(const struct shape *shape)
@@ -189,10 +213,29 @@ static enum try_reason why_not_now(const struct launch *launch, struct kernel **
 	return kernel_accepts(*kernel, &launch->shape) ? TRY_REASON_COUNT : TRY_FIRST_TIME;
 }
 
-static void make_room(const struct kernel *kernel, size_t more, CUcontext current)
+static CUstream stream_of(const struct launch *launch)
+{
+	return launch->stream == CU_STREAM_LEGACY ? NULL : launch->stream;
+}
+
+/* Whether the launch is the queue's first one again, with the same parameters. */
+static bool begins_again(const struct launch *launch, const struct kernel *kernel)
+{
+	const struct item *first = &items[0];
+	bool is_equal = kernel == first->kernel && stream_of(launch) == first->stream &&
+			!memcmp(&launch->shape, &first->shape, sizeof(first->shape));
+
+	for (unsigned i = 0; is_equal && launch->parameters && i < kernel->parameter_count; i++)
+		is_equal = !memcmp(first->parameters + kernel->parameters[i].offset,
+				   launch->parameters[i], kernel->parameters[i].bytes);
+	return is_equal;
+}
+
+static void make_room(const struct launch *launch, const struct kernel *kernel, size_t more,
+		      CUcontext current)
 {
 	if (count == QUEUE_ITEMS || (nodes == QUEUE_NODES && !kernel->event))
-		flush_until(find_repetition());
+		flush_until(begins_again(launch, kernel) ? count : find_repetition());
 	if (count && (context != current || bytes_used + more > QUEUE_BYTES))
 		flush_until(count);
 }
@@ -202,12 +245,11 @@ static void append(const struct launch *launch, struct kernel *kernel, CUcontext
 	size_t size = (kernel->parameter_bytes + 63) & ~(size_t)63;
 	struct item *item;
 
-	make_room(kernel, size, current);
+	make_room(launch, kernel, size, current);
 	context = current;
 	item = &items[count++];
 	nodes += !kernel->event;
-	*item = (struct item){kernel, launch->stream == CU_STREAM_LEGACY ? NULL : launch->stream,
-			      launch->shape, bytes + bytes_used};
+	*item = (struct item){kernel, stream_of(launch), launch->shape, bytes + bytes_used};
 	memset(bytes + bytes_used, 0, size); /* what lies between parameters is compared as well */
 	for (unsigned i = 0; launch->parameters && i < kernel->parameter_count; i++)
 		memcpy(bytes + bytes_used + kernel->parameters[i].offset, launch->parameters[i],

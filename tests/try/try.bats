@@ -101,6 +101,10 @@ count() {
 
 @test "kernels that go to streams by turns keep the order of each stream, and become graphs of each" {
 	export FAKE_DRIVER_ORDER=1 strategies=graph
+	for seed in ${SEEDS:-1 2}; do both "$seed" turns; done
+	[ "$(count graph_launches)" -lt 200 ] # the GPU has enough to do
+	rm counts.*
+	export FAKE_DRIVER_IDLE=1
 	for seed in ${SEEDS:-1 2 3 4 5 6}; do both "$seed" turns; done
 	[ "$(count graph_launches)" -gt 1000 ]
 	[ "$(count launches_deferred)" -gt $((9 * $(count launches_seen) / 10)) ]
@@ -112,6 +116,7 @@ count() {
 	for seed in ${SEEDS:-8 9}; do both "$seed" turns; done
 	[ "$(count graph_launches)" -gt 100 ]
 	always=1
+	unset FAKE_DRIVER_IDLE # by which waits would seem to be over
 	for strategies in graph,fewer-waits graph,pool,fewer-waits,pinned; do
 		for seed in ${SEEDS:-10 11 12}; do both_later "$seed" turns; done
 	done
