@@ -479,6 +479,8 @@ void deferred_before(unsigned stub, enum function_kind kind)
 {
 	bool is_too_slow;
 
+	if (kind == FREES)
+		graphs_note_free();
 	if (is_inside || kind == ASKS)
 		return;
 	enter();

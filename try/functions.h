@@ -1,12 +1,14 @@
 /*
  * functions.h - every function of the driver, one row each: what it may observe.
  *
- * What was put off must be done before anything that could tell.  A function that is in no row FLUSHES; so does each that
+ * What was put off must be done before anything that could tell.  A function that is in no row FREES; so does each that
  * cuda.h declares but for those of which this is certain:
  *
  *   ASKS     neither sees nor changes what the GPU does: it is called without flushing
  *   FLUSHES  what was put off is given to the driver first
- *   RENAMES  the same, and handles of streams may stand for other ones afterwards
+ *   FREES    the same, and memory may be gone: a graph that sets or copies some is made anew, as the driver has noted in it
+ *            which memory that was, and with other memory at the same address writes to the old one, or ends the program
+ *   RENAMES  the same as FLUSHES, and handles of streams may stand for other ones afterwards
  *   FORGETS  the same, and what is known of kernels, streams and graphs may not hold any more
  *   STOPS    the same, and from then on nothing is put off: launches would need what we do not keep
  *   HANDLED  has a function of its own, a row in handlers.h
@@ -54,7 +56,7 @@
 	TRY_FUNCTIONS_PROGRAMS(FUNCTION)
 
 /* The more is to be done before it, the later. */
-enum function_kind { HANDLED, ASKS, FLUSHES, RENAMES, FORGETS, STOPS };
+enum function_kind { HANDLED, ASKS, FLUSHES, FREES, RENAMES, FORGETS, STOPS };
 enum function_memory { LEAVES, RETURNS, ENDS, LOSES };
 enum function_wait { QUIET, LEGACY, TELLS, GIVES, SHOWS, EXPOSES };
 enum function_host { UNAWARE, SEES, TAKES };

@@ -105,9 +105,9 @@
 	FUNCTION("cuGraphicsResourceSetMapFlags", FLUSHES, LEAVES, EXPOSES, UNAWARE)              \
 	FUNCTION("cuGraphicsResourceSetMapFlags_v2", FLUSHES, LEAVES, EXPOSES, UNAWARE)           \
 	FUNCTION("cuGraphicsSubResourceGetMappedArray", FLUSHES, LEAVES, EXPOSES, UNAWARE)        \
-	FUNCTION("cuGraphicsUnmapResources", FLUSHES, LEAVES, EXPOSES, UNAWARE)                   \
-	FUNCTION("cuGraphicsUnmapResources_ptsz", FLUSHES, LEAVES, EXPOSES, UNAWARE)              \
-	FUNCTION("cuGraphicsUnregisterResource", FLUSHES, LEAVES, EXPOSES, UNAWARE)               \
+	FUNCTION("cuGraphicsUnmapResources", FREES, LEAVES, EXPOSES, UNAWARE)                     \
+	FUNCTION("cuGraphicsUnmapResources_ptsz", FREES, LEAVES, EXPOSES, UNAWARE)                \
+	FUNCTION("cuGraphicsUnregisterResource", FREES, LEAVES, EXPOSES, UNAWARE)                 \
 	FUNCTION("cuUserObjectCreate", FLUSHES, LEAVES, SHOWS, UNAWARE)                           \
 	FUNCTION("cuUserObjectRelease", FLUSHES, LEAVES, SHOWS, UNAWARE)                          \
 	FUNCTION("cuUserObjectRetain", FLUSHES, LEAVES, SHOWS, UNAWARE)

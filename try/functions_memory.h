@@ -15,20 +15,20 @@
 	FUNCTION("cuArrayGetMemoryRequirements", ASKS, LEAVES, QUIET, UNAWARE)                 \
 	FUNCTION("cuArrayGetPlane", ASKS, LEAVES, QUIET, UNAWARE)                              \
 	FUNCTION("cuArrayGetSparseProperties", ASKS, LEAVES, QUIET, UNAWARE)                   \
-	FUNCTION("cuDestroyExternalMemory", FLUSHES, LEAVES, SHOWS, UNAWARE)                   \
+	FUNCTION("cuDestroyExternalMemory", FREES, LEAVES, SHOWS, UNAWARE)                     \
 	FUNCTION("cuDestroyExternalSemaphore", FLUSHES, LEAVES, SHOWS, UNAWARE)                \
 	FUNCTION("cuExternalMemoryGetMappedBuffer", FLUSHES, LEAVES, EXPOSES, UNAWARE)         \
 	FUNCTION("cuExternalMemoryGetMappedMipmappedArray", FLUSHES, LEAVES, EXPOSES, UNAWARE) \
 	FUNCTION("cuFlushGPUDirectRDMAWrites", FLUSHES, LEAVES, EXPOSES, UNAWARE)              \
 	FUNCTION("cuImportExternalMemory", FLUSHES, LEAVES, EXPOSES, SEES)                     \
 	FUNCTION("cuImportExternalSemaphore", FLUSHES, LEAVES, EXPOSES, UNAWARE)               \
-	FUNCTION("cuIpcCloseMemHandle", FLUSHES, LEAVES, EXPOSES, UNAWARE)                     \
+	FUNCTION("cuIpcCloseMemHandle", FREES, LEAVES, EXPOSES, UNAWARE)                       \
 	FUNCTION("cuIpcGetEventHandle", FLUSHES, LEAVES, EXPOSES, UNAWARE)                     \
 	FUNCTION("cuIpcGetMemHandle", FLUSHES, ENDS, EXPOSES, SEES)                            \
 	FUNCTION("cuIpcOpenEventHandle", FLUSHES, LEAVES, EXPOSES, UNAWARE)                    \
 	FUNCTION("cuIpcOpenMemHandle", FLUSHES, LEAVES, EXPOSES, UNAWARE)                      \
 	FUNCTION("cuIpcOpenMemHandle_v2", FLUSHES, LEAVES, EXPOSES, UNAWARE)                   \
-	FUNCTION("cuMemAddressFree", FLUSHES, LEAVES, SHOWS, UNAWARE)                          \
+	FUNCTION("cuMemAddressFree", FREES, LEAVES, SHOWS, UNAWARE)                            \
 	FUNCTION("cuMemAddressReserve", FLUSHES, LEAVES, EXPOSES, UNAWARE)                     \
 	FUNCTION("cuMemAdvise", FLUSHES, LEAVES, EXPOSES, TAKES)                               \
 	FUNCTION("cuMemAdvise_v2", FLUSHES, LEAVES, EXPOSES, TAKES)                            \
@@ -51,10 +51,10 @@
 	FUNCTION("cuMemDiscardBatchAsync", FLUSHES, LEAVES, SHOWS, TAKES)                      \
 	FUNCTION("cuMemDiscardBatchAsync_ptsz", FLUSHES, LEAVES, SHOWS, TAKES)                 \
 	FUNCTION("cuMemExportToShareableHandle", FLUSHES, LEAVES, EXPOSES, UNAWARE)            \
-	FUNCTION("cuMemFree", FLUSHES, LEAVES, TELLS, UNAWARE)                                 \
+	FUNCTION("cuMemFree", FREES, LEAVES, TELLS, UNAWARE)                                   \
 	FUNCTION("cuMemFreeAsync", HANDLED, LEAVES, GIVES, UNAWARE)                            \
 	FUNCTION("cuMemFreeAsync_ptsz", HANDLED, LEAVES, GIVES, UNAWARE)                       \
-	FUNCTION("cuMemFreeHost", FLUSHES, LEAVES, SHOWS, SEES)                                \
+	FUNCTION("cuMemFreeHost", FREES, LEAVES, SHOWS, SEES)                                  \
 	FUNCTION("cuMemFree_v2", HANDLED, LEAVES, TELLS, UNAWARE)                              \
 	FUNCTION("cuMemGetAccess", ASKS, LEAVES, QUIET, UNAWARE)                               \
 	FUNCTION("cuMemGetAddressRange", ASKS, LEAVES, QUIET, SEES)                            \
@@ -78,7 +78,7 @@
 	FUNCTION("cuMemMapArrayAsync", FLUSHES, LEAVES, SHOWS, UNAWARE)                        \
 	FUNCTION("cuMemMapArrayAsync_ptsz", FLUSHES, LEAVES, SHOWS, UNAWARE)                   \
 	FUNCTION("cuMemPoolCreate", FLUSHES, LEAVES, EXPOSES, UNAWARE)                         \
-	FUNCTION("cuMemPoolDestroy", FLUSHES, LEAVES, SHOWS, UNAWARE)                          \
+	FUNCTION("cuMemPoolDestroy", FREES, LEAVES, SHOWS, UNAWARE)                            \
 	FUNCTION("cuMemPoolExportPointer", FLUSHES, LEAVES, EXPOSES, UNAWARE)                  \
 	FUNCTION("cuMemPoolExportToShareableHandle", FLUSHES, LEAVES, EXPOSES, UNAWARE)        \
 	FUNCTION("cuMemPoolGetAccess", ASKS, LEAVES, QUIET, UNAWARE)                           \
@@ -87,7 +87,7 @@
 	FUNCTION("cuMemPoolImportPointer", FLUSHES, LEAVES, EXPOSES, UNAWARE)                  \
 	FUNCTION("cuMemPoolSetAccess", FLUSHES, LEAVES, EXPOSES, UNAWARE)                      \
 	FUNCTION("cuMemPoolSetAttribute", FLUSHES, LEAVES, SHOWS, UNAWARE)                     \
-	FUNCTION("cuMemPoolTrimTo", FLUSHES, LEAVES, SHOWS, UNAWARE)                           \
+	FUNCTION("cuMemPoolTrimTo", FREES, LEAVES, SHOWS, UNAWARE)                             \
 	FUNCTION("cuMemPrefetchAsync", FLUSHES, LEAVES, EXPOSES, TAKES)                        \
 	FUNCTION("cuMemPrefetchAsync_ptsz", FLUSHES, LEAVES, EXPOSES, TAKES)                   \
 	FUNCTION("cuMemPrefetchAsync_v2", FLUSHES, LEAVES, EXPOSES, TAKES)                     \
@@ -96,11 +96,11 @@
 	FUNCTION("cuMemPrefetchBatchAsync_ptsz", FLUSHES, LEAVES, EXPOSES, TAKES)              \
 	FUNCTION("cuMemRangeGetAttribute", FLUSHES, LEAVES, SHOWS, SEES)                       \
 	FUNCTION("cuMemRangeGetAttributes", FLUSHES, LEAVES, SHOWS, SEES)                      \
-	FUNCTION("cuMemRelease", FLUSHES, LEAVES, SHOWS, UNAWARE)                              \
+	FUNCTION("cuMemRelease", FREES, LEAVES, SHOWS, UNAWARE)                                \
 	FUNCTION("cuMemRetainAllocationHandle", FLUSHES, LEAVES, EXPOSES, SEES)                \
 	FUNCTION("cuMemSetAccess", FLUSHES, LEAVES, EXPOSES, UNAWARE)                          \
 	FUNCTION("cuMemSetMemPool", FLUSHES, LEAVES, EXPOSES, UNAWARE)                         \
-	FUNCTION("cuMemUnmap", FLUSHES, LEAVES, SHOWS, UNAWARE)                                \
+	FUNCTION("cuMemUnmap", FREES, LEAVES, SHOWS, UNAWARE)                                  \
 	FUNCTION("cuMemcpy", HANDLED, LEAVES, GIVES, UNAWARE)                                  \
 	FUNCTION("cuMemcpy2D", FLUSHES, LEAVES, GIVES, TAKES)                                  \
 	FUNCTION("cuMemcpy2DAsync", FLUSHES, LEAVES, GIVES, TAKES)                             \

@@ -74,7 +74,7 @@
 	FUNCTION("cuDeviceGetTexture1DLinearMaxWidth", ASKS, LEAVES, QUIET, UNAWARE)          \
 	FUNCTION("cuDeviceGetUuid", ASKS, LEAVES, QUIET, UNAWARE)                             \
 	FUNCTION("cuDeviceGetUuid_v2", ASKS, LEAVES, QUIET, UNAWARE)                          \
-	FUNCTION("cuDeviceGraphMemTrim", FLUSHES, LEAVES, SHOWS, UNAWARE)                     \
+	FUNCTION("cuDeviceGraphMemTrim", FREES, LEAVES, SHOWS, UNAWARE)                       \
 	FUNCTION("cuDevicePrimaryCtxGetState", ASKS, LEAVES, QUIET, UNAWARE)                  \
 	FUNCTION("cuDevicePrimaryCtxRelease", FORGETS, LOSES, EXPOSES, SEES)                  \
 	FUNCTION("cuDevicePrimaryCtxRelease_v2", FORGETS, LOSES, EXPOSES, SEES)               \

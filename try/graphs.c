@@ -30,8 +30,10 @@ struct recorded {
 	unsigned count, node_count;
 	CUcontext context;
 	CUgraph graph;
-	CUgraphExec exec; /* NULL: the driver refused it, or it is slower than its launches */
-	bool is_lost;	  /* an event of it is gone */
+	CUgraphExec exec;    /* NULL: the driver refused it, or it is slower than its launches */
+	bool is_lost;	     /* an event of it is gone */
+	bool has_memory;     /* it sets or copies some, */
+	unsigned long frees; /* which was allocated when so many times some had been freed */
 	CUgraphNode nodes[QUEUE_ITEMS];
 	struct item items[QUEUE_ITEMS]; /* as the nodes are now */
 	struct graph_events events;
@@ -50,6 +52,7 @@ static struct recorded *recorded[GRAPHS];
 static unsigned recorded_count;
 static unsigned long uses, made;
 static uint64_t plain_ns, plain_launches;
+static unsigned long frees;
 
 static uint64_t hash_of(const struct item *items, unsigned count, CUcontext context)
 {
@@ -169,6 +172,25 @@ static void keep(struct recorded *entry)
 	recorded[oldest] = entry;
 }
 
+static bool has_memory(const struct item *items, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (forks_is_node(&items[i]) && !items[i].kernel->function)
+			return true;
+	return false;
+}
+
+/* What has the same address now may be other memory, of which the driver knows nothing in this graph. */
+static bool is_of_freed_memory(const struct recorded *entry)
+{
+	return entry->has_memory && entry->frees != __atomic_load_n(&frees, __ATOMIC_SEQ_CST);
+}
+
+void graphs_note_free(void)
+{
+	__atomic_fetch_add(&frees, 1, __ATOMIC_SEQ_CST);
+}
+
 static struct recorded *record(uint64_t hash, const struct item *items, const struct forks *forks,
 			       CUcontext context)
 {
@@ -180,6 +202,8 @@ static struct recorded *record(uint64_t hash, const struct item *items, const st
 	entry->count = forks->items;
 	entry->node_count = forks->nodes;
 	entry->context = context;
+	entry->has_memory = has_memory(items, forks->items);
+	entry->frees = __atomic_load_n(&frees, __ATOMIC_SEQ_CST);
 	if (!copy_items(entry, items)) {
 		free(entry);
 		return NULL;
@@ -217,14 +241,24 @@ static unsigned count_times(uint64_t hash)
 	return ++seen[i].times;
 }
 
+static void remove_recorded(unsigned i)
+{
+	free_recorded(recorded[i]);
+	recorded[i] = recorded[--recorded_count];
+}
+
 static struct recorded *find(const struct item *items, const struct forks *forks, CUcontext context)
 {
 	unsigned count = forks->items;
 	uint64_t hash = hash_of(items, count, context);
 
 	for (unsigned i = 0; i < recorded_count; i++)
-		if (is_of(recorded[i], hash, items, count, context))
-			return recorded[i];
+		if (is_of(recorded[i], hash, items, count, context)) {
+			if (!is_of_freed_memory(recorded[i]))
+				return recorded[i];
+			remove_recorded(i);
+			break;
+		}
 	if (made >= ALWAYS_MADE + uses / LAUNCHES_FOR_ONE)
 		return NULL;
 	return count_times(hash) >= TIMES ? record(hash, items, forks, context) : NULL;

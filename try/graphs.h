@@ -14,6 +14,9 @@ CUresult graphs_run(const struct item *items, const struct forks *forks, CUconte
  * more, and it must stay.  Whether it must. */
 bool graphs_lose(CUevent event, bool can_drop);
 
+/* Memory is going to be freed, or page-locked no more: what graphs set or copy may be gone.  By any thread, without a lock. */
+void graphs_note_free(void);
+
 /* Kernels or contexts may be gone. */
 void graphs_forget(void);
 

@@ -103,7 +103,7 @@ static struct effect stub_effect(unsigned stub)
 	if (stub < STUBS_ROWS)
 		return functions[stub - 1].effect;
 	return stub < STUBS_COUNT ? stubs[stub].effect
-				  : (struct effect){FLUSHES, RETURNS, EXPOSES, TAKES};
+				  : (struct effect){FREES, RETURNS, EXPOSES, TAKES};
 }
 
 /* Whether something is to be done before it also where nothing was put off. */
@@ -154,7 +154,7 @@ static bool is_version_of(const char *exported, const char *name, size_t length)
 static struct effect effect_of_unknown(const char *name)
 {
 	return strstr(name, "Capture") ? (struct effect){STOPS, ENDS, EXPOSES, TAKES}
-				       : (struct effect){FLUSHES, RETURNS, EXPOSES, TAKES};
+				       : (struct effect){FREES, RETURNS, EXPOSES, TAKES};
 }
 
 /* Which of its versions cuGetProcAddress gave is not known: what all of them need. */

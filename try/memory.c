@@ -7,6 +7,7 @@
 #include "checksums.h"
 #include "counts.h"
 #include "driver.h"
+#include "graphs.h"
 #include "pool.h"
 #include "registering.h"
 #include "waits.h"
@@ -56,6 +57,7 @@ CUresult try_free(CUdeviceptr address)
 	checksums_before_free(address);
 	if (pool_is_wanted() && address && pool_keep(address, &result))
 		return result;
+	graphs_note_free();
 	return driver->free(address);
 }
 
@@ -67,6 +69,7 @@ static CUresult free_async(__typeof__(cuMemFreeAsync) *real, CUdeviceptr address
 	checksums_before_free_in_stream(address);
 	if (pool_is_wanted() && !pool_drop(address))
 		return CUDA_ERROR_INVALID_VALUE;
+	graphs_note_free();
 	return real(address, stream);
 }
 

@@ -10,6 +10,7 @@
 #include "counts.h"
 #include "deferred.h"
 #include "driver.h"
+#include "graphs.h"
 #include "process.h"
 
 enum {
@@ -115,6 +116,7 @@ static void give_back(unsigned i)
 	CUcontext popped;
 
 	if (driver->push_current(kept[i]->context) == CUDA_SUCCESS) {
+		graphs_note_free();
 		driver->free(address);
 		driver->pop_current(&popped);
 	}
@@ -341,6 +343,7 @@ static CUresult wait_and_push(CUdeviceptr address)
 	pthread_mutex_unlock(&lock);
 	if (result == CUDA_SUCCESS)
 		return CUDA_SUCCESS;
+	graphs_note_free();
 	freed = driver->free(address);
 	return freed == CUDA_SUCCESS ? result : freed;
 }

@@ -6,6 +6,7 @@
 
 #include "before.h"
 #include "driver.h"
+#include "graphs.h"
 #include "registering.h"
 #include "waits.h"
 
@@ -96,6 +97,7 @@ CUresult try_host_unregister(void *address)
 	waits_before(SHOWS);
 	forget(address);
 	number = registering_begin(address, 1);
+	graphs_note_free();
 	result = driver->host_unregister(address);
 	registering_end(number);
 	return result;

@@ -161,6 +161,7 @@ __asm__(".text\n"
 #define CODE_ASKS_RETURNS_TELLS(name, host) CODE_BEFORE(name)
 #define CODE_ASKS(name, memory, wait, host) CODE_ASKS_##memory##_##wait(name, host)
 #define CODE_FLUSHES(name, memory, wait, host) CODE_BEFORE(name)
+#define CODE_FREES(name, memory, wait, host) CODE_BEFORE(name)
 #define CODE_RENAMES(name, memory, wait, host) CODE_BEFORE(name)
 #define CODE_FORGETS(name, memory, wait, host) CODE_BEFORE(name)
 #define CODE_STOPS(name, memory, wait, host) CODE_BEFORE(name)

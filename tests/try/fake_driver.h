@@ -46,6 +46,7 @@ typedef void CUctxCreateParams;
 	FUNCTION(cuMemAlloc)                   \
 	FUNCTION(cuMemHostAlloc)               \
 	FUNCTION(cuMemFree)                    \
+	FUNCTION(cuMemFreeHost)                \
 	FUNCTION(cuMemGetInfo)                 \
 	FUNCTION(cuMemGetAddressRange)         \
 	FUNCTION(cuPointerGetAttribute)        \

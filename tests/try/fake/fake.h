@@ -32,6 +32,7 @@ struct work {
 	const struct kind *kind;
 	unsigned grid[3], block[3], shared;
 	unsigned char parameters[4096 + 64];
+	unsigned long memory[2]; /* of a memset or a copy: which of those that had its addresses */
 };
 
 /* A kernel, a memset or a copy; or an event that is recorded or waited for. */
@@ -170,6 +171,9 @@ CUresult fake_fill_copy(struct work *work, CUdeviceptr to, CUdeviceptr from, siz
 CUresult fake_fill_host_copy(struct work *work, CUdeviceptr to, CUdeviceptr from, size_t bytes,
 			     bool is_to_host);
 bool fake_is_allocated(CUdeviceptr address, size_t bytes);
+
+/* Which of the allocations that had this address it is; 0: none has it now. */
+unsigned long fake_memory_number(uint64_t address);
 
 CUgraphNode fake_add_node(CUgraph graph, const struct work *work);
 

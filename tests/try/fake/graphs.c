@@ -216,6 +216,18 @@ static CUresult run_captured(CUgraphExec exec, CUstream stream)
 	return result;
 }
 
+/* A driver may write to what was freed, or end the program. */
+static bool is_of_other_memory(const struct work *work)
+{
+	uint64_t addresses[2];
+
+	memcpy(addresses, work->parameters, sizeof(addresses));
+	for (unsigned i = 0; i < 2; i++)
+		if (work->memory[i] && work->memory[i] != fake_memory_number(addresses[i]))
+			return true;
+	return false;
+}
+
 static CUresult run_node(CUgraphExec exec, unsigned i, CUstream stream)
 {
 	const struct CUgraphNode_st *node = &exec->nodes[i];
@@ -232,6 +244,8 @@ static CUresult run_node(CUgraphExec exec, unsigned i, CUstream stream)
 		fake_stream_waits(id, node->event);
 	if (node->event && node->event_number != fake_event_number(node->event))
 		fake_log_op("event_of_other", 0, 0);
+	if (is_of_other_memory(&exec->work[i]))
+		fake_log_op("memory_of_other", 0, 0);
 	fake_end_node(id, node);
 	return result;
 }

@@ -102,6 +102,7 @@ CUresult fake_fill_set(struct work *work, CUdeviceptr address, unsigned value, u
 	memcpy(work->parameters + 8, &count, 8);
 	memcpy(work->parameters + 16, &value, 4);
 	memcpy(work->parameters + 20, &element, 4);
+	work->memory[0] = fake_memory_number(address);
 	return address % element || !fake_is_allocated(address, count * element)
 		       ? CUDA_ERROR_INVALID_VALUE
 		       : CUDA_SUCCESS;
@@ -115,6 +116,8 @@ static void fill_copy(struct work *work, const char *kind, CUdeviceptr to, CUdev
 	memcpy(work->parameters, &to, 8);
 	memcpy(work->parameters + 8, &from, 8);
 	memcpy(work->parameters + 16, &bytes, 8);
+	work->memory[0] = fake_memory_number(to);
+	work->memory[1] = fake_memory_number(from);
 }
 
 CUresult fake_fill_copy(struct work *work, CUdeviceptr to, CUdeviceptr from, size_t bytes)

@@ -20,14 +20,14 @@ struct block {
 	long name;
 	CUcontext context;
 	bool is_live, is_host, is_managed;
-	unsigned long freed_at;
+	unsigned long number, freed_at;
 };
 
 static unsigned char *arena;
 static size_t arena_used, live_bytes;
 static struct block blocks[BLOCKS];
 static unsigned block_count;
-static unsigned long frees;
+static unsigned long allocations, frees;
 
 CUresult cuInit(unsigned flags)
 {
@@ -53,6 +53,13 @@ static struct block *block_at(uint64_t address)
 		    address < (uint64_t)(uintptr_t)blocks[i].address + blocks[i].bytes)
 			return &blocks[i];
 	return NULL;
+}
+
+unsigned long fake_memory_number(uint64_t address)
+{
+	const struct block *block = block_at(address);
+
+	return block && block->is_live ? block->number : 0;
 }
 
 uint64_t fake_address(uint64_t address)
@@ -105,6 +112,7 @@ static CUresult allocate(void *address, size_t bytes, bool is_host)
 		block = find_room(bytes);
 		block->context = fake_current();
 		block->is_live = true;
+		block->number = ++allocations;
 		block->is_host = is_host;
 		block->is_managed = false;
 		live_bytes += is_host ? 0 : bytes;
@@ -170,6 +178,14 @@ CUresult cuMemFree(CUdeviceptr address)
 		return CUDA_SUCCESS;
 	(void)fake_wait();
 	return release(address);
+}
+
+CUresult cuMemFreeHost(void *address)
+{
+	if (!fake_current())
+		return CUDA_ERROR_INVALID_CONTEXT;
+	(void)fake_wait();
+	return release((CUdeviceptr)(uintptr_t)address);
 }
 
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)

@@ -16,9 +16,15 @@ static __thread unsigned char *pinned, *registered, *pageable;
 static __thread CUevent event;
 static __thread unsigned shape, rounds;
 
-static void set_up(void)
+static void allocate_pinned(void)
 {
 	must(p_cuMemHostAlloc((void **)&pinned, HOST_BYTES, 0), "cuMemHostAlloc");
+	memset(pinned, 1, HOST_BYTES);
+}
+
+static void set_up(void)
+{
+	allocate_pinned();
 	registered = aligned_alloc(4096, HOST_BYTES);
 	pageable = malloc(HOST_BYTES);
 	must(!registered || !pageable, "malloc");
@@ -127,6 +133,10 @@ void step_pipeline(void)
 		must(p_cuMemHostRegister(registered, HOST_BYTES, 0), "cuMemHostRegister");
 		must(p_cuMemcpyDtoH(pageable, buffers[1], 64), "cuMemcpyDtoH");
 		printf("unregistered %lx\n", sum_of(pageable));
+	}
+	if (rounds % 3 == 0) { /* the new memory has the address of the old */
+		must(p_cuMemFreeHost(pinned), "cuMemFreeHost");
+		allocate_pinned();
 	}
 	report("pipeline", CUDA_SUCCESS);
 }
