@@ -185,6 +185,9 @@ $(BUILD)/lib/rooflinectl/ceilings/%: workloads/ceilings/%.cu $(wildcard workload
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCCFLAGS) $(GENCODE) $(CEILING_FLAGS) -cudart static -Iinclude -Iworkloads -o $@ $< -lcudadevrt -ldl
 
+$(BUILD)/lib/rooflinectl/ceilings/links: workloads/graph_capture.cuh
+$(BUILD)/lib/rooflinectl/ceilings/nvshmem: $(addprefix workloads/,nvshmem.cuh signals.cuh processes.cuh gpus.cuh nvtx_range.cuh \
+					     workload_options.cuh) include/roofline/ranks.h
 $(BUILD)/lib/rooflinectl/ceilings/device_launches: CEILING_FLAGS = -rdc=true
 $(BUILD)/lib/rooflinectl/ceilings/tensor: CEILING_FLAGS = -Xlinker -rpath,$(CUDA_HOME)/lib64
 

@@ -65,6 +65,8 @@ enum { NVSHMEM_WITH_UNIQUE_ID = 1 << 3, NVSHMEM_SIGNAL_SET = 9, NVSHMEM_CMP_GE =
 	FUNCTION(void *, nvshmem_ptr, (const void *, int))                                       \
 	FUNCTION(void, nvshmem_barrier_all, ())                                                  \
 	FUNCTION(void, nvshmemx_barrier_all_on_stream, (cudaStream_t))                           \
+	FUNCTION(void, nvshmemx_putmem_on_stream,                                                \
+		 (void *, const void *, size_t, int, cudaStream_t))                              \
 	FUNCTION(void, nvshmemx_putmem_signal_on_stream,                                         \
 		 (void *, const void *, size_t, uint64_t *, uint64_t, int, int, cudaStream_t))   \
 	FUNCTION(void, nvshmemx_signal_wait_until_on_stream,                                     \

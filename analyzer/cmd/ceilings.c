@@ -32,10 +32,10 @@ static const struct argp_option option_table[] = {
 	{"quick", KEY_QUICK, NULL, 0, "fewer and shorter samples: within 20 s", 0},
 	{"only", KEY_ONLY, "NAME,...", 0,
 	 "run only these programs: memory, caches, arithmetic, tensor, transfer, atomics, "
-	 "orchestration, device_launches, links; without -o stored beside what is known of the others",
+	 "orchestration, device_launches, links, nvshmem; without -o stored beside what is known of the others",
 	 0},
 	{"links", KEY_LINKS, NULL, 0,
-	 "as --only=links: copies, signals and collectives between GPUs", 0},
+	 "as --only=links,nvshmem: copies, signals, collectives and puts between GPUs", 0},
 	{"show", KEY_SHOW, NULL, 0,
 	 "measure nothing: print FILE, or without one what a report of this GPU would use", 0},
 	{"format", 'f', "text|json", 0, "a table (default), or the JSON that the file holds", 0},
@@ -102,6 +102,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case KEY_LINKS:
 		begin_part(options);
 		options->is_chosen[CEILING_PROGRAM_links] = true;
+		options->is_chosen[CEILING_PROGRAM_nvshmem] = true;
 		return 0;
 	case KEY_SHOW:
 		options->is_show = true;

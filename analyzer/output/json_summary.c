@@ -78,8 +78,10 @@ static const struct column host_columns[] = {
 	FIELD(struct overview_host, name),
 	FIELD(struct overview_host, rank_count),
 	FIELD(struct overview_host, compared_with),
-	{FIELD_AS("clock_ahead_ns", struct overview_host, clock.ahead_ns), .is_known = is_compared},
-	{FIELD_AS("clock_error_ns", struct overview_host, clock.error_ns), .is_known = is_compared},
+	{FIELD_AS("clock_ahead_ns", struct overview_host, clock.offset.ahead_ns),
+	 .is_known = is_compared},
+	{FIELD_AS("clock_error_ns", struct overview_host, clock.offset.error_ns),
+	 .is_known = is_compared},
 	{FIELD_AS("common_count", struct overview_host, clock.common_count),
 	 .is_known = is_compared},
 	{0}};

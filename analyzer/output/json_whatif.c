@@ -10,6 +10,10 @@ static const struct column ratio_columns[] = {FIELD(struct predicted_ratio, spee
 					      FIELD(struct predicted_ratio, high),
 					      {0}};
 
+/* Where only calls are gone that no operation belongs to, no part of the GPU's time is theirs. */
+FINDER(place_of, struct prediction, prediction,
+       prediction->place_before_ns > 0 ? prediction : NULL);
+
 static const struct column place_columns[] = {
 	INLINE(struct prediction, place, ratio_columns),
 	{FIELD_AS("before_ns", struct prediction, place_before_ns)},
@@ -38,7 +42,7 @@ static const struct column prediction_columns[] = {
 	INLINE(struct prediction, program, ratio_columns),
 	{FIELD_AS("before_ns", struct prediction, program_before_ns)},
 	{FIELD_AS("after_ns", struct prediction, program_after_ns)},
-	{.key = "place", .type = COLUMN_GROUP, .columns = place_columns},
+	GROUP_FOUND("place", place_of, place_columns),
 	GROUP_FOUND("steady", steady_of, steady_columns),
 	{.key = "changes", .type = COLUMN_GROUP, .columns = changed_columns},
 	{0}};

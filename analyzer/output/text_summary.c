@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/names/kernel_labels.h"
+#include "base/ns.h"
 #include "output/page.h"
 
 /* ---- the job ---- */
@@ -26,7 +27,7 @@ static void put_clocks(struct page *page, const struct overview *overview)
 		const struct clock *clock = &overview->hosts[i].clock;
 
 		compared += clock->common_count > 0;
-		error_ns = clock->error_ns > error_ns ? clock->error_ns : error_ns;
+		error_ns = max_ns(clock->offset.error_ns, error_ns);
 	}
 	if (overview->host_count < 2)
 		return;

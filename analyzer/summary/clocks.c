@@ -44,19 +44,6 @@ uint32_t *clocks_order_parts(const struct summary *summary)
 
 /* ---- two hosts ---- */
 
-static int compare_ns(const void *left, const void *right)
-{
-	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-
-	return (a > b) - (a < b);
-}
-
-static int64_t median_ns(int64_t *values_ns, size_t count)
-{
-	qsort(values_ns, count, sizeof(*values_ns), compare_ns);
-	return values_ns[(count - 1) / 2];
-}
-
 /* How much later part's ends are than base's, by the clocks of both. */
 static size_t find_differences(int64_t *differences_ns, const struct summary_part *part,
 			       const struct summary_part *base)
@@ -67,17 +54,10 @@ static size_t find_differences(int64_t *differences_ns, const struct summary_par
 		while (at < base->count && base->items[at].number < part->items[i].number)
 			at++;
 		if (at < base->count && base->items[at].number == part->items[i].number)
-			differences_ns[count++] = (int64_t)((uint64_t)part->items[i].end_ns -
-							    (uint64_t)base->items[at].end_ns);
+			differences_ns[count++] =
+				clock_difference_ns(part->items[i].end_ns, base->items[at].end_ns);
 	}
 	return count;
-}
-
-static int64_t distance_ns(int64_t a, int64_t b)
-{
-	uint64_t distance = a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
-
-	return distance > INT64_MAX ? INT64_MAX : (int64_t)distance;
 }
 
 /* Returns whether they had a collective in common. */
@@ -87,18 +67,11 @@ static bool compare_two(struct comparison *all, const struct summary_part *part,
 	struct clock *clock = &all->clocks[part->host];
 	const struct clock *other = &all->clocks[base->host];
 	size_t count = find_differences(all->differences_ns, part, base);
-	int64_t middle_ns;
-
 	if (!count)
 		return false;
-	middle_ns = median_ns(all->differences_ns, count);
-	for (size_t i = 0; i < count; i++)
-		all->differences_ns[i] = distance_ns(all->differences_ns[i], middle_ns);
 	clock->island = other->island;
-	clock->ahead_ns = (int64_t)((uint64_t)other->ahead_ns + (uint64_t)middle_ns);
-	clock->error_ns = median_ns(all->differences_ns, count);
-	if (other->error_ns > clock->error_ns)
-		clock->error_ns = other->error_ns;
+	clock->offset =
+		clock_offset_add(clock_offset_of(all->differences_ns, count), other->offset);
 	clock->common_count = count;
 	return true;
 }

@@ -116,7 +116,7 @@ static size_t gather(struct group_search *search, const uint32_t *parts, size_t 
 
 		for (size_t k = 0; k < part->count && clock->island == search->island; k++)
 			search->arrivals[found++] =
-				(struct arrival){&part->items[k], (uint64_t)clock->ahead_ns};
+				(struct arrival){&part->items[k], (uint64_t)clock->offset.ahead_ns};
 	}
 	qsort(search->arrivals, found, sizeof(*search->arrivals), compare_arrivals);
 	return found;
@@ -166,7 +166,7 @@ static void find_wait(struct group_search *search, const struct summary_member *
 	size_t count = search_first(0, search->met_count, is_reached,
 				    &(struct number_place){search->mets, member->count});
 	struct rank_waits *waits = &search->waits->ranks[rank];
-	uint64_t own_ns = level.start_sum_ns - level.count * (uint64_t)clock->ahead_ns;
+	uint64_t own_ns = level.start_sum_ns - level.count * (uint64_t)clock->offset.ahead_ns;
 
 	if (clock->island != search->island || !count || count != level.count ||
 	    !search->waits->groups[member->group].matched_count)

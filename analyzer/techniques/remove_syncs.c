@@ -8,8 +8,12 @@
 #include "techniques/techniques.h"
 
 #include "analysis/statistics/jit.h"
+#include "base/search.h"
 #include "replay/calls.h"
 #include "techniques/shared/dependences.h"
+
+/* Calls about events between the record of one and the wait for it: further back it is not looked for. */
+#define RECORDED_BEFORE 256
 
 static const char host_memory[] =
 	"before each wait a kernel is given memory that the host reads and writes itself";
@@ -31,31 +35,81 @@ static bool is_before_unload(const struct model *model, size_t call)
 	return jit_is_unload(model->profile, &model->profile->calls[call + 1]);
 }
 
-/* Calls [first, end) of a thread wait no more where nothing was copied to the host since the wait before that did not wait
- * itself; the last wait of them stays. */
+struct call_search {
+	const struct profile_event_call *rows;
+	size_t call;
+};
+
+static bool is_call_reached(size_t index, const void *context)
+{
+	const struct call_search *search = context;
+
+	return search->rows[index].call >= search->call;
+}
+
+/* Where the event was recorded that a wait of the host is for; the call after the wait where it is for more than an event,
+ * or no call from first on records that one. */
+static size_t end_of_awaited(const struct profile *profile, size_t first, size_t wait)
+{
+	const struct profile_event_call *rows = profile->event_calls;
+	size_t at = search_first(0, profile->event_call_count, is_call_reached,
+				 &(struct call_search){rows, wait});
+	size_t least = at > RECORDED_BEFORE ? at - RECORDED_BEFORE : 0;
+
+	if (at == profile->event_call_count || rows[at].call != wait ||
+	    rows[at].kind != EVENT_AWAITED_BY_HOST)
+		return wait + 1;
+	for (size_t i = at; i-- > least && rows[i].call >= first;)
+		if (rows[i].kind == EVENT_RECORDED && rows[i].event == rows[at].event)
+			return rows[i].call;
+	return wait + 1;
+}
+
+/* Whether calls [first, end) copy something to the host that it has to wait for. */
+static bool is_any_read(const struct model *model, size_t first, size_t end)
+{
+	for (size_t i = first; i < end; i++)
+		if (needs_wait(model, i))
+			return true;
+	return false;
+}
+
+static bool is_any_shared(const struct accesses *accesses, const struct model *model, size_t first,
+			  size_t end)
+{
+	for (size_t i = first; i < end; i++)
+		if (dependences_reach_host(accesses, model, i))
+			return true;
+	return false;
+}
+
+/* Calls [first, end) of a thread wait no more where nothing was copied to the host before what they wait for that no wait
+ * before them was for, and that did not wait itself; the last wait of them stays. */
 static struct waits drop_waits(struct application *application, size_t first, size_t end)
 {
 	const struct model *model = application->run->model;
 	const struct accesses *accesses = dependences_recorded(application->run->report);
 	struct change *change = &application->change;
 	struct waits waits = {0};
-	bool is_read = false, is_shared = false;
-	size_t last = end;
+	size_t last = end, seen_end = first; /* waits were for all calls before seen_end */
 
 	while (last > first && model_call_class(model, last - 1) != CALL_SYNC)
 		last--;
 	for (size_t i = first; i + 1 < last; i++) {
-		is_read = is_read || needs_wait(model, i);
-		is_shared = is_shared || dependences_reach_host(accesses, model, i);
+		size_t awaited_end;
+		bool is_shared;
+
 		if (model_call_class(model, i) != CALL_SYNC)
 			continue;
-		if (!is_read && !is_shared && change->calls[i] == CALL_KEPT &&
-		    !is_before_unload(model, i)) {
+		awaited_end = end_of_awaited(model->profile, first, i);
+		is_shared = is_any_shared(accesses, model, seen_end, awaited_end);
+		if (!is_shared && !is_any_read(model, seen_end, awaited_end) &&
+		    change->calls[i] == CALL_KEPT && !is_before_unload(model, i)) {
 			change->calls[i] = CALL_DROPPED;
 			waits.dropped_count++;
 		}
 		waits.needed_count += is_shared;
-		is_read = is_shared = false;
+		seen_end = awaited_end > seen_end ? awaited_end : seen_end;
 	}
 	return waits;
 }
@@ -78,10 +132,11 @@ const struct technique technique_remove_syncs = {
 	.argument = ARGUMENT_RANGE,
 	.help = "no synchronization in loops after which the host reads nothing",
 	.effect =
-		"Synchronization calls of a loop are gone where nothing was copied to the host since the "
-		"previous synchronization, but by copies that wait themselves; those right before code is "
-		"unloaded stay. With a recording by --args those stay before which a kernel was "
-		"given pinned or managed memory, which the host may read itself.",
+		"Synchronization calls of a loop are gone where nothing was copied to the host since "
+		"what the previous ones waited for, but by copies that wait themselves; one for an "
+		"event waits for what comes before its record. Those right before code is unloaded "
+		"stay. With a recording by --args those stay before which a kernel was given pinned or "
+		"managed memory, which the host may read itself.",
 	.changed = "waits are gone",
 	.refusal = refused_nothing,
 	.tried_by = "fewer-waits",

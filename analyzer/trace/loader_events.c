@@ -280,6 +280,27 @@ static int add_nccl_call(const union trace_row *row, const struct reader_place *
 	return 0;
 }
 
+static uint64_t lost_count(const struct loader_task *task)
+{
+	uint64_t count = 0;
+
+	for (int i = 0; i < READER_LOSS_COUNT; i++)
+		count += task->losses.count[i];
+	return count;
+}
+
+/* Where one is missing, what a process asked for next is not what it asked for then. */
+static int read_nccl_calls(struct loader_task *task)
+{
+	struct process_loader *loader = task->owner;
+	uint64_t lost_before = lost_count(task);
+	int rc = loader_read(task, TRACE_TABLE_collectives, add_nccl_call);
+
+	loader->loader->profile->processes[loader->process].has_lost_nccl_calls =
+		lost_count(task) != lost_before;
+	return rc;
+}
+
 static int add_communicator(const union trace_row *row, const struct reader_place *place,
 			    void *context)
 {
@@ -393,7 +414,7 @@ int loader_read_events(struct loader_task *task)
 	if (rc == 0)
 		rc = loader_read(task, TRACE_TABLE_allocations, add_allocation);
 	if (rc == 0)
-		rc = loader_read(task, TRACE_TABLE_collectives, add_nccl_call);
+		rc = read_nccl_calls(task);
 	if (rc == 0)
 		rc = loader_read(task, TRACE_TABLE_communicators, add_communicator);
 	if (rc == 0)

@@ -451,6 +451,7 @@ struct profile_process {
 	uint32_t leader;	   /* threads[]: whose the calls of those are that is_joined says */
 	bool has_managed;	   /* page faults and migrations of managed memory were recorded */
 	bool is_filtered;	   /* by --kernels, --delay, --duration or the profiler API */
+	bool has_lost_nccl_calls;  /* rows of collectives.csv are cut off or cannot be used */
 	/* All times are by the clock of that host, from which this process's own was so far ahead; NULL: by its own host's. */
 	const char *clock_host;
 	int64_t clock_ahead_ns, clock_error_ns;

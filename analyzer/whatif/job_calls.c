@@ -233,6 +233,16 @@ static int need_graphs(struct changing *it)
 /* Of the waits that are gone, more than that must not be what another thread goes on after. */
 #define MOST_HANDED 0.1
 
+/* A half of a copy through the host: after it the host tells the one of the other GPU, or takes the memory for the next
+ * message, which no recording shows. */
+static bool is_for_message(const struct changing *it, size_t wait)
+{
+	uint32_t awaited = model_awaited(it->application->job.model, wait);
+
+	return awaited != PROFILE_NONE &&
+	       job_application_work(it->application, awaited) == WORK_STAGED;
+}
+
 static bool is_hand_over(const struct changing *it, const struct need *need)
 {
 	const struct profile *profile = profile_of(it);
@@ -251,7 +261,10 @@ static bool hand_over(const struct changing *it)
 	for (size_t i = it->after_calls; i < tasks->count; i++) {
 		uint32_t wait = returned_call(it, (uint32_t)i);
 
-		gone_count += wait != PROFILE_NONE && is_gone(it, wait);
+		if (wait == PROFILE_NONE || !is_gone(it, wait))
+			continue;
+		gone_count++;
+		handed_count += is_for_message(it, wait);
 	}
 	for (size_t i = 0; i < tasks->need_count; i++)
 		handed_count += is_hand_over(it, &tasks->needs[i]);

@@ -32,7 +32,8 @@
 	PROGRAM(atomics, "atomic units")                                                \
 	PROGRAM(orchestration, "launches, graphs, synchronization")                     \
 	PROGRAM(device_launches, "launches by the device, conditional nodes, barriers") \
-	PROGRAM(links, "between GPUs")
+	PROGRAM(links, "between GPUs")                                                  \
+	PROGRAM(nvshmem, "NVSHMEM between two GPUs")
 
 /* clang-format off */
 
@@ -109,12 +110,17 @@
 	CEILING(peer_small, links, "ns", "", "a copy of 4 bytes to another GPU, one after the other") \
 	CEILING(peer_staged, links, "B/s", "bytes", "through the host: a copy there, a wait, a copy to the other GPU, and a wait") \
 	CEILING(peer_signal, links, "ns", "", "a kernel writes to another GPU's memory until a kernel there sees it: half of there and back") \
-	CEILING(nccl_all_reduce, links, "ns", "bytes", "NCCL's ncclAllReduce of so many bytes of floats, of all GPUs that reach each other") \
+	CEILING(nccl_all_reduce, links, "ns", "bytes", "NCCL's ncclAllReduce of so many bytes of floats, of all GPUs that reach each other: one after the other, launched or in a graph, whichever is faster, as the other rows of NCCL") \
 	CEILING(nccl_small_by_gpus, links, "ns", "gpus", "ncclAllReduce of 8 bytes, of so many of these GPUs") \
 	CEILING(nccl_large_by_gpus, links, "ns", "gpus", "likewise, of 256 MiB") \
 	CEILING(nccl_all_gather, links, "ns", "bytes", "ncclAllGather, so many bytes of all GPUs together") \
 	CEILING(nccl_reduce_scatter, links, "ns", "bytes", "ncclReduceScatter, likewise") \
-	CEILING(nccl_send_recv, links, "ns", "bytes", "ncclSend of so many bytes to the next GPU, and ncclRecv from the one before")
+	CEILING(nccl_send_recv, links, "ns", "bytes", "ncclSend of so many bytes to the next GPU, and ncclRecv from the one before") \
+	CEILING(nvshmem_put, nvshmem, "B/s", "bytes", "nvshmemx_putmem_on_stream of so many bytes to another GPU, one after the other") \
+	CEILING(nvshmem_put_small, nvshmem, "ns", "", "likewise, of 8 bytes: what each takes") \
+	CEILING(nvshmem_put_signal, nvshmem, "ns", "bytes", "nvshmemx_putmem_signal_on_stream of so many bytes until a stream of the other GPU has waited for it: half of there and back") \
+	CEILING(nvshmem_store, nvshmem, "B/s", "", "a kernel on all SMs stores into another GPU's symmetric memory, which is what nvshmem_putmem does in a kernel") \
+	CEILING(nvshmem_store_signal, nvshmem, "ns", "bytes", "a block stores so many bytes there, waits until they have arrived (nvshmem_quiet) and sets a signal, until a block there has seen it: half of there and back")
 
 /* clang-format on */
 

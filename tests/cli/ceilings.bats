@@ -86,14 +86,14 @@ spoil() {
 }
 
 @test "all programs run in order, and what they print is shown and stored for this GPU" {
-	names="memory caches arithmetic tensor transfer atomics orchestration device_launches links"
+	names="memory caches arithmetic tensor transfer atomics orchestration device_launches links nvshmem"
 	good $names
 	for name in $names; do
 		sed -i "1a echo $name \"\$*\" >>'$BATS_TEST_TMPDIR/order'" "$programs/$name"
 	done
 	run --separate-stderr "${ceilings[@]}"
 	[ "$status" -eq 0 ]
-	[ "$(tr '\n' ' ' <order)" = "memory  caches  arithmetic  tensor  transfer  atomics  orchestration  device_launches  links  " ]
+	[ "$(tr '\n' ' ' <order)" = "memory  caches  arithmetic  tensor  transfer  atomics  orchestration  device_launches  links  nvshmem  " ]
 	[[ "$output" == *"Ceilings of Imaginary GPU 0"* ]]
 	[[ "$output" == *"atomic_add[64] "*"2.00 Top/s"*"+-8.0%"*"1980 MHz"* ]]
 	[[ "$output" != *WARNING* ]]
@@ -141,7 +141,7 @@ spoil() {
 }
 
 @test "a part is stored beside what is known of the rest, in place of its own rows" {
-	good memory caches arithmetic tensor transfer atomics orchestration device_launches links
+	good memory caches arithmetic tensor transfer atomics orchestration device_launches links nvshmem
 	run -0 --separate-stderr "${ceilings[@]}"
 	sed -i 's/2\.0e12/4.0e12/; s/[12]\.[0-9]e3/5e3/' "$BATS_TEST_TMPDIR/links.lines"
 	run -0 --separate-stderr "${ceilings[@]}" --links
@@ -157,38 +157,44 @@ spoil() {
 }
 
 @test "--links measures what lies between GPUs, by size, and stores it with -o" {
-	good links
-	sed -i "1a echo links >>'$BATS_TEST_TMPDIR/order'" "$programs/links"
+	good links nvshmem
+	for name in links nvshmem; do
+		sed -i "1a echo $name >>'$BATS_TEST_TMPDIR/order'" "$programs/$name"
+	done
 	run --separate-stderr "${ceilings[@]}" --links -o "$stored"
 	[ "$status" -eq 0 ]
-	[ "$(cat order)" = links ]
+	[ "$(tr '\n' ' ' <order)" = "links nvshmem " ]
 	[[ "$output" == *"between GPUs [bytes]"* ]]
 	[[ "$output" == *"peer_out[64] "*"2.00 TB/s"* ]]
 	[[ "$output" == *"peer_signal "*"2.00 us"* ]]
 	[[ "$output" == *"nccl_all_reduce[64] "*"2.00 us"* ]]
+	[[ "$output" == *"NVSHMEM between two GPUs [bytes]"*"nvshmem_put[64] "*"2.00 TB/s"*"nvshmem_store_signal[64] "*"2.00 us"* ]]
 	perl -MJSON::PP -e 'my $d = decode_json(join "", <STDIN>);
 		my ($row) = grep { $_->{name} eq "nccl_all_reduce" } @{$d->{ceilings}};
 		die unless $row->{parameter} == 64 && $row->{unit} eq "ns" && $row->{value} == 2000;' <"$stored"
 }
 
 @test "--links on one GPU tells why nothing is there to measure" {
-	{
-		echo plan 0
-		rows_of links | while read -r name parameter; do
-			echo "skip $name $parameter there is one GPU"
-		done
-	} >"$BATS_TEST_TMPDIR/links.lines"
-	program links <<<"cat '$BATS_TEST_TMPDIR/links.lines'"
+	for of in links nvshmem; do
+		{
+			echo plan 0
+			rows_of $of | while read -r name parameter; do
+				echo "skip $name $parameter there is one GPU"
+			done
+		} >"$BATS_TEST_TMPDIR/$of.lines"
+		program $of <<<"cat '$BATS_TEST_TMPDIR/$of.lines'"
+	done
 	run --separate-stderr "${ceilings[@]}" --links -o "$stored"
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"nccl_all_reduce[64]"*"skipped: there is one GPU"* ]]
+	[[ "$output" == *"nvshmem_put[64]"*"skipped: there is one GPU"* ]]
 }
 
 @test "--only of a wrong name lists the right ones" {
 	run --separate-stderr "${ceilings[@]}" --only=memory,dram_read
 	[ "$status" -eq 2 ]
 	[ "${#stderr_lines[@]}" -eq 1 ]
-	[[ "$stderr" == *"no program 'dram_read'; there are memory, caches, arithmetic, tensor, transfer, atomics, orchestration, device_launches, links;"* ]]
+	[[ "$stderr" == *"no program 'dram_read'; there are memory, caches, arithmetic, tensor, transfer, atomics, orchestration, device_launches, links, nvshmem;"* ]]
 }
 
 @test "a program that fails is named, the others still run, and the file is without it" {
@@ -528,7 +534,7 @@ spoil() {
 	run --separate-stderr "${ceilings[@]}" --show
 	[ "$status" -eq 0 ]
 	[[ "${lines[1]}" == "  shipped with rooflinectl, measured on Imaginary GPU 0 with driver 580.1 on 2026-01-31; the driver here is "* ]]
-	good memory caches arithmetic tensor transfer atomics orchestration device_launches links
+	good memory caches arithmetic tensor transfer atomics orchestration device_launches links nvshmem
 	"${ceilings[@]}" >/dev/null
 	run --separate-stderr "${ceilings[@]}" --show
 	[[ "${lines[1]}" == "  measured on Imaginary GPU 0 with driver "* ]]

@@ -200,6 +200,19 @@ for row in csv.DictReader(sys.stdin): print(row["ceiling_ns"])' <<<"$output")" =
 	says job "differ in collective 1: rank 0 asks for AllReduce of 4.00 KiB, and rank 1 asks for nothing"
 }
 
+@test "a rank that has lost a call is not compared by what it asked for" {
+	for lose in 'truncate -s -5' 'sed -i 5s/,/x/' 'sed -i $d'; do # killed while it wrote; no row; a row less, as losses.csv says
+		built --ranks 3 --nccl 4096
+		# shellcheck disable=SC2086 # a command and its options
+		$lose job/host.1001/collectives.csv
+		[ "$lose" != 'sed -i $d' ] || printf 'time_ns,kind,count,detail\n1,unwritten_rows,1,disk full\n' >job/host.1001/losses.csv
+		[ "$("$ROOFLINECTL" report job -f json -s job | jq '.job.problems | length')" = 0 ]
+	done
+	built --ranks 3 --nccl 4096 --swap 1 # the others are
+	truncate -s -5 job/host.1002/collectives.csv
+	says job "rank 0 asks for AllReduce of 4.00 KiB, and rank 1 asks for AllGather of 4.00 KiB"
+}
+
 @test "a rank that has asked for nothing more is named from a recording that was cut off long after" {
 	built --ranks 3 --nccl 4096 --hang 1 --heard 5000000000
 	says job "when the recording was cut off, rank 1 had not asked for collective 20 of communicator 0xc0ffee, AllReduce of 4.00 KiB, for 5.00 s; it is what rank 0, rank 2 asked for and may wait in"

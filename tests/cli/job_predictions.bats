@@ -190,6 +190,22 @@ assert found["low"] < measured < found["high"]' <<<"$output"
 	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *"refused: other threads or processes go on after the waits that would be gone"* ]]
 }
 
+@test "waits for what is sent by a message stay, also in a graph: nothing would change" {
+	for technique in --fewer-waits --graph; do
+		run "$ROOFLINECTL" whatif $technique "$(of mpi_cuda.pipelined)"
+		[ "$status" -eq 0 ]
+		[[ "$(tr -s ' \n' ' ' <<<"$output")" == *"nothing would change"*"refused: other threads or processes go on after the waits that would be gone"* ]]
+	done
+}
+
+@test "allocations with which no operation goes are no part of the GPU's time: only the whole run is told" {
+	run "$ROOFLINECTL" whatif --preallocate -f json "$(of nccl_graph.naive.four)"
+	[ "$status" -eq 0 ]
+	python3 -c 'import json, sys
+found = json.load(sys.stdin)
+assert found["before_ns"] > found["after_ns"] and not any(found["place"].values()) and found["place"]["speedup"] is None, found' <<<"$output"
+}
+
 @test "what changes the calls of all ranks is advised once, not for each GPU" {
 	run "$ROOFLINECTL" report --section advice --range run "$(of nvshmem_step.naive)"
 	[ "$(grep -c "[0-9]\.  Launch the repeating sequence" <<<"$output")" -eq 1 ]

@@ -450,7 +450,7 @@ wrap() {
 	echo 999,idle >>"$(echo other/*/names.csv)"
 	printf '%s\n' "$at,999,1,1,$thread,0,999" "$at,999,2,1,$thread,0,0" >>"$(echo other/*/markers.csv)"
 	whatif other --graph --range idle
-	holds "j['speedup'] > 3 and j['place']['before_ns'] == 0"
+	holds "j['speedup'] > 3 and j['place']['before_ns'] is None"
 	run -0 "$ROOFLINECTL" whatif other --graph --range idle
 	[[ "$output" != *"  the range "* ]]
 }

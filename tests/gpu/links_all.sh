@@ -24,7 +24,7 @@ export NCCL_NVLS_ENABLE=0 NVSHMEM_DISABLE_NVLS=1 TORCH_SYMM_MEM_DISABLE_MULTICAS
 
 # step | seconds at most | name of its result | command
 steps=(
-	"links|60|check-links-$gpus|tests/gpu/check_links.sh"
+	"links|110|check-links-$gpus|tests/gpu/check_links.sh"
 	"job|170|check-job-$gpus|${JOB_GPUS:+env GPUS=$JOB_GPUS} tests/gpu/check_job.sh"
 	"counters|170|check-counters-ranks-$gpus|env RUNS=200 SECONDS_MOST=${COUNTERS_S:-110} tests/gpu/check_counters_ranks.sh"
 	"cost|150|collector-cost-ranks|tests/bench/ranks.sh"
@@ -35,7 +35,7 @@ steps=(
 	"mended|90|check-several-gpus-$gpus-part|env PARTS=${PARTS:-right,wrong} ONLY=${ONLY:-.} tests/gpu/check_several_gpus.sh"
 	"recordings|150|recordings-$gpus|tests/gpu/links_recordings.sh $out/recordings"
 	"recordings4|80|recordings-$gpus-four|tests/gpu/links_recordings.sh $out/recordings four"
-	"ceilings|150|ceilings-$gpu|$BUILD/bin/rooflinectl ceilings -o $out/$gpu.json"
+	"ceilings|180|ceilings-$gpu|$BUILD/bin/rooflinectl ceilings -o $out/$gpu.json"
 	"tables2|120|workloads-links-2|tests/bench/links_workloads.sh links 2"
 	"shmem2|80|workloads-shmem-2|tests/bench/links_workloads.sh shmem 2"
 )

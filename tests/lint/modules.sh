@@ -11,7 +11,7 @@ modules() {
 		include             | roofline/ |
 		collector           | roofline/ OWN |
 		try                 | roofline/runs.h roofline/trace_schema.h roofline/try.h OWN |
-		workloads/ceilings  | roofline/ceilings.h cuda_check.cuh dynamic_library.cuh OWN |
+		workloads/ceilings  | roofline/ceilings.h cuda_check.cuh dynamic_library.cuh graph_capture.cuh nvshmem.cuh OWN |
 		workloads           | roofline/ranks.h OWN |
 		analyzer/base       | base/ | print exit
 		analyzer/trace      | base/ trace/ roofline/ | print exit

@@ -368,8 +368,8 @@ static void test_clocks_of_hosts_are_compared_by_the_ends_of_collectives(void **
 	assert_string_equal(overview.hosts[1].name, "host1");
 	assert_string_equal(overview.hosts[1].compared_with, "host0");
 	assert_null(overview.hosts[0].compared_with);
-	assert_near(overview.hosts[1].clock.ahead_ns, 7000000, 50);
-	assert_near(overview.hosts[1].clock.error_ns, 60, 60);
+	assert_near(overview.hosts[1].clock.offset.ahead_ns, 7000000, 50);
+	assert_near(overview.hosts[1].clock.offset.error_ns, 60, 60);
 	assert_int_equal(overview.hosts[1].clock.common_count, 200);
 	overview_free(&overview);
 	summary_free(&all);

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "fixture_given.h"
@@ -55,6 +56,45 @@ static void test_blocking_reads(void **state)
 	loop_free(&fixture);
 }
 
+#define READS 2 /* of an iteration, each with an event behind it */
+
+/* "rerekww": the first wait of an iteration is for the event behind read `first`, the other one for the other. */
+static struct loop_fixture loop_of_events(struct profile_event_call *rows, uint64_t first)
+{
+	struct loop_fixture fixture = loop_of("rerekww");
+	struct profile *profile = &fixture.b->profile;
+
+	for (uint32_t i = 0; i < ITERATIONS; i++) {
+		uint32_t call = fixture.iterations[i];
+		const struct profile_event_call calls[2 * READS] = {
+			{.event = 1, .call = call + 1, .kind = EVENT_RECORDED},
+			{.event = 2, .call = call + 3, .kind = EVENT_RECORDED},
+			{.event = first, .call = call + 5, .kind = EVENT_AWAITED_BY_HOST},
+			{.event = 3 - first, .call = call + 6, .kind = EVENT_AWAITED_BY_HOST},
+		};
+
+		memcpy(rows + profile->event_call_count, calls, sizeof(calls));
+		profile->event_call_count += 2 * READS;
+	}
+	profile->event_calls = rows;
+	return fixture;
+}
+
+/* As of a host that hands on what it reads piece by piece. */
+static void test_events(void **state)
+{
+	struct profile_event_call rows[2 * READS * ITERATIONS];
+	struct loop_fixture fixture = loop_of_events(rows, 1);
+
+	(void)state;
+	assert_int_equal(drop(&fixture), 0);
+	loop_free(&fixture);
+	fixture = loop_of_events(rows, 2); /* the last read is awaited first: so is the other one */
+	assert_int_equal(drop(&fixture), ITERATIONS - 1);
+	loop_expect(&fixture, 3, "......d");
+	loop_free(&fixture);
+}
+
 static void test_no_waits(void **state)
 {
 	struct loop_fixture fixture = loop_of("kk");
@@ -98,6 +138,9 @@ int main(void)
 		SENTENCE("waits for what is copied to the host stay", test_keep_waits_for_reads),
 		SENTENCE("waits behind kernels that were given memory of the host's stay",
 			 test_host_memory),
+		SENTENCE(
+			"a wait for an event is for what was copied before it was recorded, and no more",
+			test_events),
 		SENTENCE("without waits there is none to drop", test_no_waits),
 	};
 

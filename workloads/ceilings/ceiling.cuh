@@ -179,7 +179,8 @@ static inline void ceiling_alarm(int)
 	_exit(1);
 }
 
-static inline struct ceiling_bench ceiling_start(const char *program, int argc, char **argv)
+/* All that comes before CUDA: a program may start others of itself then, and goes on with ceiling_open. */
+static inline struct ceiling_bench ceiling_begin(const char *program, int argc, char **argv)
 {
 	struct ceiling_bench bench = {};
 
@@ -191,6 +192,11 @@ static inline struct ceiling_bench ceiling_start(const char *program, int argc, 
 	bench.sample_count = bench.quick ? 5 : 15;
 	bench.sample_s = bench.quick ? 0.008 : 0.040;
 	bench.tune_s = bench.quick ? 0.002 : 0.008;
+	return bench;
+}
+
+static inline void ceiling_open(struct ceiling_bench &bench)
+{
 	ceiling_find_gpu(bench);
 	CUDA_CHECK(cudaStreamCreateWithFlags(&bench.stream, cudaStreamNonBlocking));
 	CUDA_CHECK(cudaEventCreate(&bench.begin));
@@ -200,6 +206,13 @@ static inline struct ceiling_bench ceiling_start(const char *program, int argc, 
 	CUDA_LAUNCH(
 		warm_up_kernel<<<bench.gpu.multiProcessorCount, 128, 0, bench.stream>>>(100000000));
 	CUDA_CHECK(cudaStreamSynchronize(bench.stream));
+}
+
+static inline struct ceiling_bench ceiling_start(const char *program, int argc, char **argv)
+{
+	struct ceiling_bench bench = ceiling_begin(program, argc, argv);
+
+	ceiling_open(bench);
 	return bench;
 }
 
@@ -303,6 +316,21 @@ ceiling_throughput(struct ceiling_bench &bench, enum ceiling_id id, long paramet
 		double s = ceiling_time_s(bench, best, choice->repeats, bench.rest_s);
 
 		return {best.work * choice->repeats / s, runs_on_sms ? *bench.probed_mhz : 0};
+	};
+	return m;
+}
+
+/* A row in ns: what one takes of as many as the work of the fastest variant is. */
+static inline struct ceiling_measurement ceiling_time(struct ceiling_bench &bench,
+						      enum ceiling_id id, long parameter,
+						      std::vector<struct ceiling_variant> variants)
+{
+	struct ceiling_measurement m =
+		ceiling_throughput(bench, id, parameter, std::move(variants), false);
+	auto per_s = m.sample;
+
+	m.sample = [per_s]() -> struct ceiling_reading {
+		return {1e9 / per_s().value, 0};
 	};
 	return m;
 }

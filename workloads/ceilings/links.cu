@@ -4,6 +4,13 @@
  *
  * Peer copies are between the first two GPUs, collectives among all that the first one reaches.  NCCL is called by what its
  * documentation declares, so that no header of it is needed to build.
+ *
+ * What is compared with a collective's row is how long its kernel runs in a recording, less what it waited for the last
+ * GPU.  Of small ones that a thread launches on all GPUs in turn, the next is not launched when this one ends: their time is
+ * the host's.  So they are also put into a graph, several in a row, and the faster of both ways is the row.  From the end of
+ * one to the end of the next is then a kernel and the gap between two nodes (graph_node_gap, less than 1 us on an H200): a
+ * recorded kernel may be faster than its row by that, and no more.  The kernel alone is known to CUPTI only, which changes
+ * what it looks at; and collectives that follow each other in a program have that gap as well.
  */
 #include <chrono>
 #include <map>
@@ -11,6 +18,7 @@
 
 #include "ceiling.cuh"
 #include "dynamic_library.cuh"
+#include "graph_capture.cuh"
 
 static const long copy_sizes[] = {64 << 10, 1 << 20, 16 << 20, 256 << 20};
 static const long collective_sizes[] = {8, 64 << 10, 1 << 20, 16 << 20, 256 << 20};
@@ -121,25 +129,6 @@ static struct ceiling_variant copies_both_ways(const struct links &links, size_t
 			CUDA_CHECK(cudaEventRecord(links.ended, links.back));
 			CUDA_CHECK(cudaStreamWaitEvent(here.stream, links.ended, 0));
 		}};
-}
-
-/* A row in ns: what one repeat of the work takes. */
-static struct ceiling_measurement time_of(struct ceiling_bench &bench, enum ceiling_id id,
-					  long parameter, struct ceiling_variant variant)
-{
-	auto repeats = std::make_shared<long>(1);
-	struct ceiling_measurement m = {id, parameter, "", nullptr, nullptr};
-
-	m.prepare = [=, &bench]() {
-		double s;
-
-		variant.enqueue(1);
-		*repeats = ceiling_calibrate(bench, variant, bench.sample_s, 1, &s);
-	};
-	m.sample = [ =, &bench ]() -> struct ceiling_reading {
-		return {ceiling_time_s(bench, variant, *repeats) / (double)*repeats * 1e9, 0};
-	};
-	return m;
 }
 
 /* The host waits after each of the two copies, as a program that sends what it has received there. */
@@ -308,6 +297,8 @@ static struct nccl nccl_open(const struct links &links)
 		nccl.problem = links.problem;
 		return nccl;
 	}
+	/* In a graph NCCL would use the arrays themselves in place of its buffers, which it does not where it is launched. */
+	setenv("NCCL_GRAPH_REGISTER", "0", 0);
 	library = dynamic_library_open_wheel(file, "nccl");
 	if (!library || !nccl_bind(nccl, library)) {
 		nccl.problem =
@@ -359,38 +350,116 @@ static void enqueue_collective(struct nccl &nccl, const struct links &links, enu
 	}
 }
 
-static struct ceiling_variant collectives(struct nccl &nccl, const struct links &links,
-					  enum ceiling_id id, size_t bytes)
+/* A collective of so many bytes, on all GPUs. */
+static std::function<void()> collective(struct nccl &nccl, const struct links &links,
+					enum ceiling_id id, size_t bytes)
 {
-	return {(double)bytes, [=, &nccl, &links](long repeats) {
-			for (long i = 0; i < repeats; i++) {
-				NCCL_CHECK(nccl, GroupStart());
-				for (size_t rank = 0; rank < links.ends.size(); rank++)
-					enqueue_collective(nccl, links, id, bytes, (int)rank);
-				NCCL_CHECK(nccl, GroupEnd());
-			}
+	return [=, &nccl, &links]() {
+		NCCL_CHECK(nccl, GroupStart());
+		for (size_t rank = 0; rank < links.ends.size(); rank++)
+			enqueue_collective(nccl, links, id, bytes, (int)rank);
+		NCCL_CHECK(nccl, GroupEnd());
+	};
+}
+
+/* An all-reduce of the first GPUs, or of all: which it is must outlive the measurement. */
+static std::function<void()> all_reduce(struct nccl &nccl, const struct links &links,
+					const std::vector<nccl_comm> &comms, size_t bytes)
+{
+	return [=, &nccl, &links, &comms]() {
+		NCCL_CHECK(nccl, GroupStart());
+		for (size_t rank = 0; rank < comms.size(); rank++)
+			NCCL_CHECK(nccl,
+				   AllReduce(links.ends[rank].memory[0], links.ends[rank].memory[1],
+					     bytes / sizeof(float), nccl_float, nccl_sum,
+					     comms[rank], links.ends[rank].stream));
+		NCCL_CHECK(nccl, GroupEnd());
+	};
+}
+
+/* ---- one after the other ---- */
+
+static struct ceiling_variant launched(const struct links &links, std::function<void()> once)
+{
+	return {1, [once, &links](long repeats) {
+			for (long i = 0; i < repeats; i++)
+				once();
 			CUDA_CHECK(cudaSetDevice(links.ends[0].device));
 		}};
 }
 
-/* Of the first GPUs, or of all: which it is must outlive the measurement. */
-static struct ceiling_variant all_reduce(struct nccl &nccl, const struct links &links,
-					 const std::vector<nccl_comm> &comms, size_t bytes)
+/* So many that the gap between two graphs does not count. */
+static const int graph_collectives = 16;
+
+/* A graph on each of the first GPUs: its part of the collectives.  They end before the communicators do. */
+struct graphs {
+	std::vector<cudaGraphExec_t> instances;
+
+	~graphs()
+	{
+		for (cudaGraphExec_t instance : instances)
+			CUDA_CHECK(cudaGraphExecDestroy(instance));
+	}
+};
+
+/* The streams are captured together, as each collective is given to all of them. */
+static std::vector<cudaGraph_t> capture(const struct links &links, size_t count,
+					const std::function<void()> &once)
 {
-	return {(double)bytes, [=, &nccl, &links, &comms](long repeats) {
-			for (long i = 0; i < repeats; i++) {
-				NCCL_CHECK(nccl, GroupStart());
-				for (size_t rank = 0; rank < comms.size(); rank++)
-					NCCL_CHECK(nccl,
-						   AllReduce(links.ends[rank].memory[0],
-							     links.ends[rank].memory[1],
-							     bytes / sizeof(float), nccl_float,
-							     nccl_sum, comms[rank],
-							     links.ends[rank].stream));
-				NCCL_CHECK(nccl, GroupEnd());
-			}
-			CUDA_CHECK(cudaSetDevice(links.ends[0].device));
+	std::vector<cudaGraph_t> captured(count);
+
+	for (size_t rank = 0; rank < count; rank++) {
+		CUDA_CHECK(cudaSetDevice(links.ends[rank].device));
+		graph_begin(links.ends[rank].stream);
+	}
+	for (int i = 0; i < graph_collectives; i++)
+		once();
+	for (size_t rank = 0; rank < count; rank++)
+		CUDA_CHECK(cudaStreamEndCapture(links.ends[rank].stream, &captured[rank]));
+	return captured;
+}
+
+static void make_graphs(struct graphs &graphs, const struct links &links, size_t count,
+			const std::function<void()> &once)
+{
+	std::vector<cudaGraph_t> captured = capture(links, count, once);
+
+	for (size_t rank = 0; rank < count; rank++) {
+		cudaGraphExec_t instance;
+
+		CUDA_CHECK(cudaSetDevice(links.ends[rank].device));
+		CUDA_CHECK(cudaGraphInstantiate(&instance, captured[rank], 0));
+		CUDA_CHECK(cudaGraphDestroy(captured[rank]));
+		CUDA_CHECK(cudaGraphUpload(instance, links.ends[rank].stream));
+		graphs.instances.push_back(instance);
+	}
+	CUDA_CHECK(cudaSetDevice(links.ends[0].device));
+}
+
+/* They are made at the first run, by when the same collective has been launched: NCCL connects and allocates there. */
+static struct ceiling_variant in_graphs(const struct links &links, size_t count,
+					std::function<void()> once)
+{
+	auto graphs = std::make_shared<struct graphs>();
+
+	return {graph_collectives, [=, &links](long repeats) {
+			if (graphs->instances.empty())
+				make_graphs(*graphs, links, count, once);
+			for (long i = 0; i < repeats; i++)
+				for (size_t rank = 0; rank < count; rank++)
+					CUDA_CHECK(cudaGraphLaunch(graphs->instances[rank],
+								   links.ends[rank].stream));
 		}};
+}
+
+/* A row of what the first GPUs do together. */
+static struct ceiling_measurement collective_time(struct ceiling_bench &bench,
+						  const struct links &links, enum ceiling_id id,
+						  long parameter, size_t count,
+						  const std::function<void()> &once)
+{
+	return ceiling_time(bench, id, parameter,
+			    {launched(links, once), in_graphs(links, count, once)});
 }
 
 /* ---- all ---- */
@@ -417,6 +486,8 @@ static struct ceiling_measurement copy_measurement(struct ceiling_bench &bench,
 static void add_copies(std::vector<struct ceiling_measurement> &all, struct ceiling_bench &bench,
 		       const struct links &links)
 {
+	struct ceiling_variant small;
+
 	for (enum ceiling_id id : copy_rows)
 		for (long bytes : copy_sizes)
 			all.push_back(links.problem.empty()
@@ -427,7 +498,9 @@ static void add_copies(std::vector<struct ceiling_measurement> &all, struct ceil
 		all.push_back(ceiling_skip(CEILING_peer_signal, 0, links.problem));
 		return;
 	}
-	all.push_back(time_of(bench, CEILING_peer_small, 0, copies(links, 4, false)));
+	small = copies(links, 4, false);
+	small.work = 1;
+	all.push_back(ceiling_time(bench, CEILING_peer_small, 0, {small}));
 	all.push_back(signals(bench, links));
 }
 
@@ -438,8 +511,9 @@ static void add_collectives(std::vector<struct ceiling_measurement> &all,
 	for (enum ceiling_id id : collective_rows)
 		for (long bytes : collective_sizes)
 			all.push_back(nccl.problem.empty()
-					      ? time_of(bench, id, bytes,
-							collectives(nccl, links, id, bytes))
+					      ? collective_time(bench, links, id, bytes,
+								links.ends.size(),
+								collective(nccl, links, id, bytes))
 					      : ceiling_skip(id, bytes, nccl.problem));
 }
 
@@ -458,10 +532,13 @@ static void add_by_gpus(std::vector<struct ceiling_measurement> &all, struct cei
 			continue;
 		}
 		for (const auto &group : nccl.fewer)
-			all.push_back(time_of(bench, row.id, (long)group.first,
-					      all_reduce(nccl, links, group.second, row.bytes)));
-		all.push_back(time_of(bench, row.id, (long)nccl.comms.size(),
-				      all_reduce(nccl, links, nccl.comms, row.bytes)));
+			all.push_back(
+				collective_time(bench, links, row.id, (long)group.first,
+						group.first,
+						all_reduce(nccl, links, group.second, row.bytes)));
+		all.push_back(collective_time(bench, links, row.id, (long)nccl.comms.size(),
+					      nccl.comms.size(),
+					      all_reduce(nccl, links, nccl.comms, row.bytes)));
 	}
 }
 
@@ -478,6 +555,7 @@ int main(int argc, char **argv)
 	add_collectives(all, bench, links, nccl);
 	add_by_gpus(all, bench, links, nccl);
 	rc = ceiling_run(bench, all);
+	all.clear(); /* and the graphs with it: NCCL waits for them */
 	nccl_close(nccl);
 	return rc;
 }

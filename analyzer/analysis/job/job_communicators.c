@@ -25,6 +25,7 @@ struct asked {
 struct asking {
 	struct asked *items;
 	size_t count;
+	bool *is_whole; /* by process: all that it asked for is there */
 };
 
 static int compare_asked(const void *left, const void *right)
@@ -40,13 +41,36 @@ static int compare_asked(const void *left, const void *right)
 	return (a->call > b->call) - (a->call < b->call);
 }
 
-/* All of what a process did is there: not only a part of its time. */
-static bool is_whole(const struct job_parts *parts, uint32_t process)
+/* Losses of the collector after which calls may be missing. */
+static bool may_lack_calls(const char *kind)
 {
-	const struct profile_process *of = &parts->profile->processes[process];
+	static const char *const kinds[] = {"unwritten_rows", "late_attachments", "size_limit",
+					    "low_disk"};
 
-	return !parts->profile->window.is_part && !of->is_filtered &&
-	       !*profile_property(of, "last", "") && !*profile_property(of, "dump_reason", "");
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (!strcmp(kinds[i], kind))
+			return true;
+	return false;
+}
+
+/* What a process asked for is there from its beginning to its end: not only of a part of its time, and no row is lost. */
+static int find_whole(struct asking *asking, const struct profile *profile)
+{
+	asking->is_whole = calloc(profile->process_count + 1, sizeof(*asking->is_whole));
+	if (!asking->is_whole)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile->process_count; i++) {
+		const struct profile_process *process = &profile->processes[i];
+
+		asking->is_whole[i] = !profile->window.is_part && !process->is_filtered &&
+				      !process->has_lost_nccl_calls &&
+				      !*profile_property(process, "last", "") &&
+				      !*profile_property(process, "dump_reason", "");
+	}
+	for (size_t i = 0; i < profile->loss_count; i++)
+		if (may_lack_calls(profile->losses[i].kind))
+			asking->is_whole[profile->losses[i].process] = false;
+	return 0;
 }
 
 static void add(struct asking *asking, const struct job_parts *parts, uint64_t communicator,
@@ -54,7 +78,7 @@ static void add(struct asking *asking, const struct job_parts *parts, uint64_t c
 {
 	uint32_t rank;
 
-	if (!communicator || device == PROFILE_NONE || !is_whole(parts, process))
+	if (!communicator || device == PROFILE_NONE || !asking->is_whole[process])
 		return;
 	rank = job_rank_at(parts, process, device);
 	if (rank != PROFILE_NONE)
@@ -70,7 +94,10 @@ static bool is_of_all(const struct profile_nccl_call *call)
 static int gather(struct asking *asking, const struct job_parts *parts)
 {
 	const struct profile *profile = parts->profile;
+	int rc = find_whole(asking, profile);
 
+	if (rc < 0)
+		return rc;
 	asking->items = calloc(profile->communicator_count + profile->nccl_call_count + 1,
 			       sizeof(*asking->items));
 	if (!asking->items)
@@ -279,5 +306,6 @@ int job_communicators_find(struct job_parts *parts, bool *is_any)
 	}
 	*is_any = told > 0;
 	free(asking.items);
+	free(asking.is_whole);
 	return rc;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/time/collectives.h"
+#include "base/clock_offset.h"
 
 /* Fewer collectives in common may be any. */
 #define LEAST_COMMON 4
@@ -34,19 +35,6 @@ static struct host_clock *clock_of(const struct comparing *it, const char *host)
 	return NULL;
 }
 
-static int compare_ns(const void *left, const void *right)
-{
-	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-
-	return (a > b) - (a < b);
-}
-
-static int64_t median_ns(int64_t *values_ns, size_t count)
-{
-	qsort(values_ns, count, sizeof(*values_ns), compare_ns);
-	return values_ns[(count - 1) / 2];
-}
-
 static int64_t end_ns(const struct comparing *it, const struct collective_rank *rank, size_t index)
 {
 	return it->all->items[rank->first + index].end_ns;
@@ -57,7 +45,12 @@ static int64_t usual_distance_ns(const struct comparing *it, const struct collec
 {
 	for (size_t i = 0; i + 1 < rank->matched_count; i++)
 		it->values_ns[i] = llabs(end_ns(it, rank, i + 1) - end_ns(it, rank, i));
-	return median_ns(it->values_ns, rank->matched_count - 1);
+	return clock_median_ns(it->values_ns, rank->matched_count - 1);
+}
+
+static bool is_damage(int64_t ahead_ns)
+{
+	return ahead_ns > MOST_AHEAD_NS || ahead_ns < -MOST_AHEAD_NS;
 }
 
 /* The clock of the host of one rank, against that of another one's, which is base->host's; false: it cannot be told. */
@@ -65,28 +58,24 @@ static bool compare(struct host_clock *out, const struct comparing *it,
 		    const struct collective_rank *rank, const struct collective_rank *other,
 		    const struct host_clock *base)
 {
+	struct clock_offset offset, of_base = {base->ahead_ns, base->error_ns};
 	size_t count = rank->matched_count;
-	int64_t middle_ns, error_ns;
 
-	if (count < LEAST_COMMON)
+	if (count < LEAST_COMMON || is_damage(base->ahead_ns))
 		return false;
-	for (size_t i = 0; i < count; i++)
-		it->values_ns[i] = end_ns(it, rank, i) - end_ns(it, other, i);
-	middle_ns = median_ns(it->values_ns, count);
-	if (llabs(it->values_ns[0]) > MOST_AHEAD_NS ||
-	    llabs(it->values_ns[count - 1]) > MOST_AHEAD_NS ||
-	    llabs(base->ahead_ns) > MOST_AHEAD_NS)
+	for (size_t i = 0; i < count; i++) {
+		it->values_ns[i] = clock_difference_ns(end_ns(it, rank, i), end_ns(it, other, i));
+		if (is_damage(it->values_ns[i]))
+			return false;
+	}
+	offset = clock_offset_of(it->values_ns, count);
+	if (offset.error_ns * LEAST_APART > usual_distance_ns(it, other))
 		return false;
-	for (size_t i = 0; i < count; i++)
-		it->values_ns[i] = llabs(it->values_ns[i] - middle_ns);
-	error_ns = median_ns(it->values_ns, count);
-	if (error_ns * LEAST_APART > usual_distance_ns(it, other))
-		return false;
+	offset = clock_offset_add(offset, of_base);
 	*out = (struct host_clock){.host = host_of(it, rank),
 				   .base = base->base,
-				   .ahead_ns = base->ahead_ns + middle_ns,
-				   .error_ns =
-					   error_ns > base->error_ns ? error_ns : base->error_ns,
+				   .ahead_ns = offset.ahead_ns,
+				   .error_ns = offset.error_ns,
 				   .common_count = count};
 	return true;
 }

@@ -1,9 +1,8 @@
 /*
  * host_clocks.h - a recording of several hosts with all of its times by one clock, as far as collectives tell.
  *
- * All ranks leave a collective that blocks at about the same time.  So the median of the differences between two hosts'
- * ends of the same collectives is how much their clocks differ, and the median of how much these differences differ from
- * it is the error: as summary/clocks.h has it for summaries.  Ranks on different hosts whose collectives are alike are
+ * All ranks leave a collective that blocks at about the same time: two hosts' ends of the same collectives tell how much
+ * their clocks differ (clock_offset.h), as summary/clocks.h has it for summaries.  Ranks on different hosts whose collectives are alike are
  * taken for ranks of one job; where the differences themselves differ by as much as a fourth of what lies between two collectives, they are not.
  * The host of the lowest name that has a rank in common is the base of those that can be compared with it.
  */
