@@ -34,7 +34,8 @@
 #include "cudnn.cuh"
 #include "eight.cuh"
 #include "graph_capture.cuh"
-#include "tensor_core.cuh"
+#include "hash.cuh"
+#include "hopper.cuh"
 #include "workload.cuh"
 
 static long image_width = 56, channel_count = 64, filter_width = 3;
@@ -495,6 +496,238 @@ static __global__ void __launch_bounds__(conv_threads, 2)
 	store_output<is_nchw>(t, memory, places, shape, first_out);
 }
 
+/* ---- what comes after it, as kernels of their own: eight values a thread ---- */
+
+static __device__ uint32_t thread_index()
+{
+	return blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+/* count: of eights.  In NCHW eight neighbors are of one channel, in NHWC of eight. */
+template <bool is_nchw>
+static __global__ void normalize_kernel(eight *u, const eight *t, struct folded folded,
+					struct shape shape, uint32_t count)
+{
+	uint32_t i = thread_index(), channels = shape.channels;
+	uint32_t pixels = shape.width * shape.width;
+	int channel = is_nchw ? i / (pixels / 8) % channels : i % (channels / 8) * 8;
+
+	if (i >= count)
+		return;
+	eight values = load_eight(t + i);
+
+#pragma unroll
+	for (int k = 0; k < 4; k++) {
+		int first = is_nchw ? channel : channel + 2 * k, second = first + !is_nchw;
+		float2 pair = __half22float2(values.pair[k]);
+
+		values.pair[k] =
+			__floats2half2_rn(fmaf(folded.scale[first], pair.x, folded.bias[first]),
+					  fmaf(folded.scale[second], pair.y, folded.bias[second]));
+	}
+	store_eight(u + i, values);
+}
+
+static __global__ void relu_kernel(eight *v, const eight *u, uint32_t count)
+{
+	uint32_t i = thread_index();
+
+	if (i >= count)
+		return;
+	eight values = load_eight(u + i);
+
+#pragma unroll
+	for (int k = 0; k < 4; k++) {
+		float2 pair = __half22float2(values.pair[k]);
+
+		values.pair[k] = __floats2half2_rn(fmaxf(pair.x, 0), fmaxf(pair.y, 0));
+	}
+	store_eight(v + i, values);
+}
+
+static __device__ float2 larger(__half2 a, __half2 b)
+{
+	float2 x = __half22float2(a), y = __half22float2(b);
+
+	return {fmaxf(x.x, y.x), fmaxf(x.y, y.y)};
+}
+
+static __device__ __half2 largest(__half2 a, __half2 b, __half2 c, __half2 d)
+{
+	float2 x = larger(a, b), y = larger(c, d);
+
+	return __floats2half2_rn(fmaxf(x.x, y.x), fmaxf(x.y, y.y));
+}
+
+/* A thread makes eight channels of a pixel of z, which is half as wide as v. */
+static __global__ void pool_nhwc_kernel(eight *z, const __half *v, struct shape shape,
+					uint32_t count)
+{
+	uint32_t i = thread_index(), chunks = shape.channels / 8, half = shape.width / 2;
+	uint32_t pixel = i / chunks, row = pixel / half;
+	eight corner[4], result;
+
+	if (i >= count)
+		return;
+#pragma unroll
+	for (int k = 0; k < 4; k++)
+		corner[k] = load_eight(v + index_nhwc(shape, row / half, row % half * 2 + k / 2,
+						      pixel % half * 2 + k % 2, i % chunks * 8));
+#pragma unroll
+	for (int k = 0; k < 4; k++)
+		result.pair[k] = largest(corner[0].pair[k], corner[1].pair[k], corner[2].pair[k],
+					 corner[3].pair[k]);
+	store_eight(z + i, result);
+}
+
+/* A thread makes four neighbors in a row of z, from eight in each of two rows of v. */
+static __global__ void pool_nchw_kernel(uint2 *z, const eight *v, struct shape shape,
+					uint32_t count)
+{
+	uint32_t i = thread_index(), chunks = shape.width / 8;
+	uint32_t upper_row = i / chunks * 2, chunk = i % chunks;
+	alignas(8) __half result[4];
+
+	if (i >= count)
+		return;
+	eight upper = load_eight(v + (size_t)upper_row * chunks + chunk);
+	eight lower = load_eight(v + (size_t)(upper_row + 1) * chunks + chunk);
+
+#pragma unroll
+	for (int k = 0; k < 4; k++) {
+		float2 pair = larger(upper.pair[k], lower.pair[k]);
+
+		result[k] = __float2half_rn(fmaxf(pair.x, pair.y));
+	}
+	z[i] = *(const uint2 *)result;
+}
+
+/* ---- naive, fused, and that as a graph: one iteration each, given to p.stream ---- */
+
+static long value_count(const problem &p)
+{
+	return (long)p.shape.images * p.shape.width * p.shape.width * p.shape.channels;
+}
+
+static unsigned blocks(long threads)
+{
+	return (threads + block_size - 1) / block_size;
+}
+
+static unsigned conv_blocks(const problem &p, int tiles)
+{
+	int in_row = p.shape.width / tile_width;
+	long tile_count = (long)p.shape.images * in_row * in_row;
+
+	return (tile_count + tiles - 1) / tiles;
+}
+
+/* Calls body with the filter's width as a type. */
+template <class function> static void with_filter(const problem &p, function body)
+{
+	if (p.filter == 1)
+		body(std::integral_constant<int, 1>());
+	else if (p.filter == 3)
+		body(std::integral_constant<int, 3>());
+	else
+		body(std::integral_constant<int, 5>());
+}
+
+template <bool is_nchw, bool is_fused, bool is_wgmma>
+static void convolve(problem &p, struct layout &a, __half *result)
+{
+	with_filter(p, [&](auto filter) {
+		const int bytes = conv_shared_bytes<filter>;
+		auto kernel = conv_kernel<filter, is_nchw, is_fused, is_wgmma>;
+		dim3 grid(conv_blocks(p, tiles), p.shape.channels / slice);
+		static bool is_ready = false;
+
+		if (!is_ready)
+			ask_for_shared_memory(kernel, bytes);
+		is_ready = true;
+		CUDA_LAUNCH(kernel<<<grid, conv_threads, bytes, p.stream>>>(result, a.x, p.weights,
+									    p.folded, p.shape));
+	});
+}
+
+template <bool is_nchw> static struct layout &layout_of(problem &p)
+{
+	return is_nchw ? p.nchw : p.nhwc;
+}
+
+template <bool is_nchw> static void pool(problem &p, struct layout &a)
+{
+	long results = value_count(p) / 4;
+
+	if (is_nchw)
+		CUDA_LAUNCH(pool_nchw_kernel<<<blocks(results / 4), block_size, 0, p.stream>>>(
+			(uint2 *)a.z, (const eight *)a.v, p.shape, results / 4));
+	else
+		CUDA_LAUNCH(pool_nhwc_kernel<<<blocks(results / 8), block_size, 0, p.stream>>>(
+			(eight *)a.z, a.v, p.shape, results / 8));
+}
+
+template <bool is_nchw> static void one_naive(problem &p)
+{
+	struct layout &a = layout_of<is_nchw>(p);
+	long eights = value_count(p) / 8;
+
+	convolve<is_nchw, false, false>(p, a, a.t);
+	CUDA_LAUNCH(normalize_kernel<is_nchw>
+		    <<<blocks(eights), block_size, 0, p.stream>>>((eight *)a.u, (const eight *)a.t,
+								  p.folded, p.shape, eights));
+	CUDA_LAUNCH(relu_kernel<<<blocks(eights), block_size, 0, p.stream>>>((eight *)a.v,
+									     (const eight *)a.u,
+									     eights));
+	pool<is_nchw>(p, a);
+}
+
+template <bool is_nchw, bool is_wgmma> static void one_fused(problem &p)
+{
+	struct layout &a = layout_of<is_nchw>(p);
+
+	convolve<is_nchw, true, is_wgmma>(p, a, a.v);
+	pool<is_nchw>(p, a);
+}
+
+template <void (*one)(problem &)> static void run(problem &p, int iterations)
+{
+	for (int i = 0; i < iterations; i++)
+		one(p);
+}
+
+template <bool is_nchw> static void setup(problem &p)
+{
+	p.is_nchw = is_nchw;
+}
+
+template <void (*one)(problem &)> static void setup_graph(problem &p)
+{
+	p.is_nchw = false;
+	CUDA_CHECK(cudaStreamCreate(&p.stream));
+	graph_begin(p.stream);
+	one(p);
+	p.graph = graph_finish_host(p.stream);
+}
+
+static void run_graph(problem &p, int iterations)
+{
+	for (int i = 0; i < iterations; i++)
+		CUDA_CHECK(cudaGraphLaunch(p.graph, p.stream));
+}
+
+static void teardown_graph(problem &p)
+{
+	CUDA_CHECK(cudaGraphExecDestroy(p.graph));
+	CUDA_CHECK(cudaStreamDestroy(p.stream));
+	p.stream = nullptr;
+}
+
+static const char *why_no_wgmma(problem &)
+{
+	return why_no_wgmma();
+}
+
 /* ---- fused, with wgmma, in NHWC ---- */
 
 /* Of a block; blocks that share an SM. */
@@ -669,207 +902,6 @@ static __global__ void __launch_bounds__(conv_threads, hopper_blocks)
 	store_tile_wait();
 }
 
-/* ---- what comes after it, as kernels of their own: eight values a thread ---- */
-
-static __device__ uint32_t thread_index()
-{
-	return blockIdx.x * blockDim.x + threadIdx.x;
-}
-
-/* count: of eights.  In NCHW eight neighbors are of one channel, in NHWC of eight. */
-template <bool is_nchw>
-static __global__ void normalize_kernel(eight *u, const eight *t, struct folded folded,
-					struct shape shape, uint32_t count)
-{
-	uint32_t i = thread_index(), channels = shape.channels;
-	uint32_t pixels = shape.width * shape.width;
-	int channel = is_nchw ? i / (pixels / 8) % channels : i % (channels / 8) * 8;
-
-	if (i >= count)
-		return;
-	eight values = load_eight(t + i);
-
-#pragma unroll
-	for (int k = 0; k < 4; k++) {
-		int first = is_nchw ? channel : channel + 2 * k, second = first + !is_nchw;
-		float2 pair = __half22float2(values.pair[k]);
-
-		values.pair[k] =
-			__floats2half2_rn(fmaf(folded.scale[first], pair.x, folded.bias[first]),
-					  fmaf(folded.scale[second], pair.y, folded.bias[second]));
-	}
-	store_eight(u + i, values);
-}
-
-static __global__ void relu_kernel(eight *v, const eight *u, uint32_t count)
-{
-	uint32_t i = thread_index();
-
-	if (i >= count)
-		return;
-	eight values = load_eight(u + i);
-
-#pragma unroll
-	for (int k = 0; k < 4; k++) {
-		float2 pair = __half22float2(values.pair[k]);
-
-		values.pair[k] = __floats2half2_rn(fmaxf(pair.x, 0), fmaxf(pair.y, 0));
-	}
-	store_eight(v + i, values);
-}
-
-static __device__ float2 larger(__half2 a, __half2 b)
-{
-	float2 x = __half22float2(a), y = __half22float2(b);
-
-	return {fmaxf(x.x, y.x), fmaxf(x.y, y.y)};
-}
-
-static __device__ __half2 largest(__half2 a, __half2 b, __half2 c, __half2 d)
-{
-	float2 x = larger(a, b), y = larger(c, d);
-
-	return __floats2half2_rn(fmaxf(x.x, y.x), fmaxf(x.y, y.y));
-}
-
-/* A thread makes eight channels of a pixel of z, which is half as wide as v. */
-static __global__ void pool_nhwc_kernel(eight *z, const __half *v, struct shape shape,
-					uint32_t count)
-{
-	uint32_t i = thread_index(), chunks = shape.channels / 8, half = shape.width / 2;
-	uint32_t pixel = i / chunks, row = pixel / half;
-	eight corner[4], result;
-
-	if (i >= count)
-		return;
-#pragma unroll
-	for (int k = 0; k < 4; k++)
-		corner[k] = load_eight(v + index_nhwc(shape, row / half, row % half * 2 + k / 2,
-						      pixel % half * 2 + k % 2, i % chunks * 8));
-#pragma unroll
-	for (int k = 0; k < 4; k++)
-		result.pair[k] = largest(corner[0].pair[k], corner[1].pair[k], corner[2].pair[k],
-					 corner[3].pair[k]);
-	store_eight(z + i, result);
-}
-
-/* A thread makes four neighbors in a row of z, from eight in each of two rows of v. */
-static __global__ void pool_nchw_kernel(uint2 *z, const eight *v, struct shape shape,
-					uint32_t count)
-{
-	uint32_t i = thread_index(), chunks = shape.width / 8;
-	uint32_t upper_row = i / chunks * 2, chunk = i % chunks;
-	alignas(8) __half result[4];
-
-	if (i >= count)
-		return;
-	eight upper = load_eight(v + (size_t)upper_row * chunks + chunk);
-	eight lower = load_eight(v + (size_t)(upper_row + 1) * chunks + chunk);
-
-#pragma unroll
-	for (int k = 0; k < 4; k++) {
-		float2 pair = larger(upper.pair[k], lower.pair[k]);
-
-		result[k] = __float2half_rn(fmaxf(pair.x, pair.y));
-	}
-	z[i] = *(const uint2 *)result;
-}
-
-/* ---- one iteration of each variant, given to p.stream ---- */
-
-static long value_count(const problem &p)
-{
-	return (long)p.shape.images * p.shape.width * p.shape.width * p.shape.channels;
-}
-
-static unsigned blocks(long threads)
-{
-	return (threads + block_size - 1) / block_size;
-}
-
-static unsigned conv_blocks(const problem &p, int tiles)
-{
-	int in_row = p.shape.width / tile_width;
-	long tile_count = (long)p.shape.images * in_row * in_row;
-
-	return (tile_count + tiles - 1) / tiles;
-}
-
-/* Calls body with the filter's width as a type. */
-template <class function> static void with_filter(const problem &p, function body)
-{
-	if (p.filter == 1)
-		body(std::integral_constant<int, 1>());
-	else if (p.filter == 3)
-		body(std::integral_constant<int, 3>());
-	else
-		body(std::integral_constant<int, 5>());
-}
-
-/* More than 48 KiB of shared memory a block have to be asked for, once a kernel. */
-template <class kernel_type> static void ask_for_shared_memory(kernel_type *kernel, int bytes)
-{
-	CUDA_CHECK(
-		cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-}
-
-template <bool is_nchw, bool is_fused, bool is_wgmma>
-static void convolve(problem &p, struct layout &a, __half *result)
-{
-	with_filter(p, [&](auto filter) {
-		const int bytes = conv_shared_bytes<filter>;
-		auto kernel = conv_kernel<filter, is_nchw, is_fused, is_wgmma>;
-		dim3 grid(conv_blocks(p, tiles), p.shape.channels / slice);
-		static bool is_ready = false;
-
-		if (!is_ready)
-			ask_for_shared_memory(kernel, bytes);
-		is_ready = true;
-		CUDA_LAUNCH(kernel<<<grid, conv_threads, bytes, p.stream>>>(result, a.x, p.weights,
-									    p.folded, p.shape));
-	});
-}
-
-template <bool is_nchw> static struct layout &layout_of(problem &p)
-{
-	return is_nchw ? p.nchw : p.nhwc;
-}
-
-template <bool is_nchw> static void pool(problem &p, struct layout &a)
-{
-	long results = value_count(p) / 4;
-
-	if (is_nchw)
-		CUDA_LAUNCH(pool_nchw_kernel<<<blocks(results / 4), block_size, 0, p.stream>>>(
-			(uint2 *)a.z, (const eight *)a.v, p.shape, results / 4));
-	else
-		CUDA_LAUNCH(pool_nhwc_kernel<<<blocks(results / 8), block_size, 0, p.stream>>>(
-			(eight *)a.z, a.v, p.shape, results / 8));
-}
-
-template <bool is_nchw, bool is_wgmma> static void one_naive(problem &p)
-{
-	struct layout &a = layout_of<is_nchw>(p);
-	long eights = value_count(p) / 8;
-
-	convolve<is_nchw, false, is_wgmma>(p, a, a.t);
-	CUDA_LAUNCH(normalize_kernel<is_nchw>
-		    <<<blocks(eights), block_size, 0, p.stream>>>((eight *)a.u, (const eight *)a.t,
-								  p.folded, p.shape, eights));
-	CUDA_LAUNCH(relu_kernel<<<blocks(eights), block_size, 0, p.stream>>>((eight *)a.v,
-									     (const eight *)a.u,
-									     eights));
-	pool<is_nchw>(p, a);
-}
-
-template <bool is_nchw, bool is_wgmma> static void one_fused(problem &p)
-{
-	struct layout &a = layout_of<is_nchw>(p);
-
-	convolve<is_nchw, true, is_wgmma>(p, a, a.v);
-	pool<is_nchw>(p, a);
-}
-
 static void one_wgmma(problem &p)
 {
 	with_filter(p, [&](auto filter) {
@@ -880,19 +912,6 @@ static void one_wgmma(problem &p)
 			    <<<grid, conv_threads, bytes>>>(p.maps, p.folded, p.shape));
 	});
 	pool<false>(p, p.nhwc);
-}
-
-/* ---- variants ---- */
-
-template <void (*one)(problem &)> static void run(problem &p, int iterations)
-{
-	for (int i = 0; i < iterations; i++)
-		one(p);
-}
-
-template <bool is_nchw> static void setup(problem &p)
-{
-	p.is_nchw = is_nchw;
 }
 
 static void setup_wgmma(problem &p)
@@ -910,27 +929,7 @@ static void setup_wgmma(problem &p)
 	});
 }
 
-template <void (*one)(problem &)> static void setup_graph(problem &p)
-{
-	p.is_nchw = false;
-	CUDA_CHECK(cudaStreamCreate(&p.stream));
-	graph_begin(p.stream);
-	one(p);
-	p.graph = graph_finish_host(p.stream);
-}
-
-static void run_graph(problem &p, int iterations)
-{
-	for (int i = 0; i < iterations; i++)
-		CUDA_CHECK(cudaGraphLaunch(p.graph, p.stream));
-}
-
-static void teardown_graph(problem &p)
-{
-	CUDA_CHECK(cudaGraphExecDestroy(p.graph));
-	CUDA_CHECK(cudaStreamDestroy(p.stream));
-	p.stream = nullptr;
-}
+/* ---- fused by cuDNN ---- */
 
 #if ROOFLINE_HAS_CUDNN
 
@@ -971,14 +970,6 @@ static void teardown_cudnn(problem &p)
 #endif
 
 /* ---- the problem ---- */
-
-static __host__ __device__ uint32_t hash_of(uint64_t index, uint64_t seed)
-{
-	uint64_t x = (index + (seed << 40)) * 11400714819323198485u;
-
-	x = (x ^ (x >> 31)) * 6364136223846793005u;
-	return x >> 33;
-}
 
 /* By its place in NHWC, and for weights in [output channel][F][F][input channel]. */
 static __host__ __device__ int x_at(uint64_t index)
@@ -1145,25 +1136,9 @@ static void release(problem &p)
 	CUDA_CHECK(cudaFree(p.folded.bias));
 }
 
-/* wgmma is in the machine code for Hopper alone. */
-static __global__ void has_wgmma_kernel(int *has)
-{
-	*has = HAS_WGMMA;
-}
-
-static const char *why_no_wgmma(problem &)
-{
-	int *device = device_array<int>(1), has = 0;
-
-	CUDA_LAUNCH(has_wgmma_kernel<<<1, 1>>>(device));
-	CUDA_CHECK(cudaMemcpy(&has, device, sizeof(has), cudaMemcpyDeviceToHost));
-	CUDA_CHECK(cudaFree(device));
-	return has ? nullptr : "wgmma needs a GPU of compute capability 9.0";
-}
-
 static const std::vector<variant<problem>> variants = {
 	{"naive", "four kernels: convolution, normalization, ReLU, pooling; NHWC",
-	 run<one_naive<false, false>>, setup<false>},
+	 run<one_naive<false>>, setup<false>},
 	{"fused", "two: the convolution finishes its sums itself, then pooling",
 	 run<one_fused<false, false>>, setup<false>},
 	{"graph", "fused, and the two kernels in a graph", run_graph,
@@ -1174,7 +1149,7 @@ static const std::vector<variant<problem>> variants = {
 	{"cudnn", "fused by cuDNN, then our pooling", run<one_cudnn<false>>, setup_cudnn<false>,
 	 teardown_cudnn, why_no_cudnn<false>},
 #endif
-	{"nchw_naive", "naive in NCHW", run<one_naive<true, false>>, setup<true>, nullptr, nullptr,
+	{"nchw_naive", "naive in NCHW", run<one_naive<true>>, setup<true>, nullptr, nullptr,
 	 "nchw_naive"},
 	{"nchw_fused", "fused in NCHW", run<one_fused<true, false>>, setup<true>, nullptr, nullptr,
 	 "nchw_naive"},

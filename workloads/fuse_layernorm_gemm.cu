@@ -25,7 +25,8 @@
 
 #include "cublaslt.cuh"
 #include "eight.cuh"
-#include "tensor_core.cuh"
+#include "hash.cuh"
+#include "hopper.cuh"
 #include "workload.cuh"
 
 static long hidden_size = 512, output_count = 2048;
@@ -61,27 +62,7 @@ struct problem {
 #endif
 };
 
-/* ---- layer normalization ---- */
-
-/* Before what comes after it, also where the compiler would rather wait with it. */
-static __device__ float4 load_early(const float4 *from)
-{
-	float4 value;
-
-	asm volatile("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];"
-		     : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
-		     : "l"(from));
-	return value;
-}
-
-/* Without a branch, beyond which the compiler would move nothing. */
-static __device__ void store_eight_if(bool is_there, void *to, const uint32_t (&pairs)[4])
-{
-	asm volatile("{.reg .pred there; setp.ne.b32 there, %5, 0;"
-		     "@there st.global.v4.b32 [%0], {%1, %2, %3, %4};}" ::"l"(to),
-		     "r"(pairs[0]), "r"(pairs[1]), "r"(pairs[2]), "r"(pairs[3]), "r"((int)is_there)
-		     : "memory");
-}
+/* ---- what all variants have: the normalization of a row, the activation of a value ---- */
 
 static __device__ float sum_of_pair(float x, int lanes)
 {
@@ -151,7 +132,39 @@ static __device__ void normalize(struct lane_values<chunks> &row,
 	}
 }
 
-/* A kernel of its own: a warp a row. */
+static __host__ __device__ float tanh_of(float x)
+{
+#ifdef __CUDA_ARCH__
+	asm("tanh.approx.f32 %0, %0;" : "+f"(x));
+	return x;
+#else
+	return tanhf(x);
+#endif
+}
+
+/* The form with tanh (Hendrycks and Gimpel, 2016), of 2 half. */
+static __host__ __device__ float gelu_of_twice(float half)
+{
+	float inner = half * fmaf(0.28541926f, half * half, 1.5957691f);
+
+	return fmaf(half, tanh_of(inner), half);
+}
+
+static __host__ __device__ float gelu(float x)
+{
+	return gelu_of_twice(0.5f * x);
+}
+
+static __device__ __half2 activated(float2 sums, __half2 bias)
+{
+	float2 plus = __half22float2(bias);
+
+	return __floats2half2_rn(gelu(sums.x + plus.x), gelu(sums.y + plus.y));
+}
+
+/* ---- naive: a kernel each, and a product of cuBLASLt between them ---- */
+
+/* A warp a row. */
 template <int chunks>
 static __global__ void layernorm_kernel(__half *n, const __half *x, struct parameters parameters,
 					struct sizes sizes)
@@ -170,6 +183,96 @@ static __global__ void layernorm_kernel(__half *n, const __half *x, struct param
 		store_eight(n + (size_t)row * sizes.hidden + (threadIdx.x % 32 + 32 * i) * 8,
 			    values.chunk[i]);
 }
+
+/* Eight values a thread. */
+static __global__ void gelu_kernel(eight *y, const eight *t, const eight *bias, uint32_t count,
+				   uint32_t row_eights)
+{
+	uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+
+	if (i >= count)
+		return;
+	eight values = load_eight(t + i), plus = load_eight(bias + i % row_eights);
+
+#pragma unroll
+	for (int k = 0; k < 4; k++)
+		values.pair[k] = activated(__half22float2(values.pair[k]), plus.pair[k]);
+	store_eight(y + i, values);
+}
+
+static unsigned blocks(long threads)
+{
+	return (threads + block_size - 1) / block_size;
+}
+
+/* Calls body with how many chunks of 256 values a row has, as a type. */
+template <class function> static void with_chunks(const problem &p, function body)
+{
+	if (p.sizes.hidden == 256)
+		body(std::integral_constant<int, 1>());
+	else if (p.sizes.hidden == 512)
+		body(std::integral_constant<int, 2>());
+	else
+		body(std::integral_constant<int, 3>());
+}
+
+static void layernorm(problem &p)
+{
+	int grid = (p.sizes.rows + block_size / 32 - 1) / (block_size / 32);
+
+	with_chunks(p, [&](auto chunks) {
+		CUDA_LAUNCH(layernorm_kernel<chunks>
+			    <<<grid, block_size>>>(p.n, p.x, p.parameters, p.sizes));
+	});
+}
+
+#if ROOFLINE_HAS_CUBLASLT
+
+static const char *why_no_product(problem &)
+{
+	return cublaslt_why_missing();
+}
+
+/* To cuBLASLt a matrix in row order is its transpose in column order. */
+template <bool is_fused> static void setup_product(problem &p)
+{
+	p.plan = cublaslt_plan_product(
+		{p.sizes.outputs, p.sizes.rows, p.sizes.hidden, CUDA_R_16F, CUDA_R_16F,
+		 CUBLAS_COMPUTE_32F,
+		 is_fused ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_DEFAULT,
+		 is_fused ? p.parameters.bias : nullptr});
+}
+
+static void teardown_product(problem &p)
+{
+	cublaslt_release(&p.plan);
+}
+
+static void run_naive(problem &p, int iterations)
+{
+	uint32_t row_eights = p.sizes.outputs / 8, count = p.sizes.rows * row_eights;
+
+	for (int i = 0; i < iterations; i++) {
+		layernorm(p);
+		cublaslt_matmul(&p.plan, p.parameters.weights, p.n, p.t);
+		CUDA_LAUNCH(
+			gelu_kernel<<<blocks(count), block_size>>>((eight *)p.y, (const eight *)p.t,
+								   (const eight *)p.parameters.bias,
+								   count, row_eights));
+	}
+}
+
+static void run_cublaslt(problem &p, int iterations)
+{
+	for (int i = 0; i < iterations; i++) {
+		layernorm(p);
+		cublaslt_matmul(&p.plan, p.parameters.weights, p.n, p.y);
+	}
+}
+
+#endif
+
+/* ---- fused, with mma: warps of 64 rows and 32 outputs, weights one step ahead ---- */
 
 /* The block's 128 rows into shared memory: tiles of 64 columns.  A warp has 16 rows, four at a time
  * so that the loads of four are under way.  Rows that are not there become 0. */
@@ -207,77 +310,6 @@ static __device__ void normalize_block(uint32_t normalized, const __half *x,
 	}
 }
 
-/* ---- the activation ---- */
-
-static __host__ __device__ float tanh_of(float x)
-{
-#ifdef __CUDA_ARCH__
-	asm("tanh.approx.f32 %0, %0;" : "+f"(x));
-	return x;
-#else
-	return tanhf(x);
-#endif
-}
-
-/* The form with tanh (Hendrycks and Gimpel, 2016), of 2 half. */
-static __host__ __device__ float gelu_of_twice(float half)
-{
-	float inner = half * fmaf(0.28541926f, half * half, 1.5957691f);
-
-	return fmaf(half, tanh_of(inner), half);
-}
-
-static __host__ __device__ float gelu(float x)
-{
-	return gelu_of_twice(0.5f * x);
-}
-
-static __device__ __half2 activated(float2 sums, __half2 bias)
-{
-	float2 plus = __half22float2(bias);
-
-	return __floats2half2_rn(gelu(sums.x + plus.x), gelu(sums.y + plus.y));
-}
-
-/* A kernel of its own: eight values a thread. */
-static __global__ void gelu_kernel(eight *y, const eight *t, const eight *bias, uint32_t count,
-				   uint32_t row_eights)
-{
-	uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-
-	if (i >= count)
-		return;
-	eight values = load_eight(t + i), plus = load_eight(bias + i % row_eights);
-
-#pragma unroll
-	for (int k = 0; k < 4; k++)
-		values.pair[k] = activated(__half22float2(values.pair[k]), plus.pair[k]);
-	store_eight(y + i, values);
-}
-
-/* Of four lanes each has four pairs of columns: 8 j + 2 lane for j = 0 .. 3.  After it each has four
- * pairs that stand side by side, from column 8 lane on. */
-static __device__ void gather_columns(uint32_t (&pairs)[4])
-{
-#pragma unroll
-	for (int bit = 1; bit < 4; bit *= 2) {
-		bool upper = threadIdx.x & bit;
-
-#pragma unroll
-		for (int j = 0; j < 4; j++) {
-			if (j & bit)
-				continue;
-			uint32_t sent = upper ? pairs[j] : pairs[j | bit];
-			uint32_t received = __shfl_xor_sync(~0u, sent, bit);
-
-			if (upper)
-				pairs[j] = received;
-			else
-				pairs[j | bit] = received;
-		}
-	}
-}
-
 /* 32 columns from `column` on of a row, of which this lane has the sums [j][first], [j][first + 1];
  * 16 bytes a store. */
 template <int first>
@@ -298,8 +330,6 @@ static __device__ void store_row(__half *y, const float (*sums)[4], const __half
 	store_eight_if(row < sizes.rows, y + (size_t)row * sizes.outputs + column + 8 * lane,
 		       pairs);
 }
-
-/* ---- fused, with mma: warps of 64 rows and 32 outputs, weights one step ahead ---- */
 
 static __device__ void load_weights(uint32_t stage, const __half *weights, int hidden, int output,
 				    int column)
@@ -379,6 +409,52 @@ static __global__ void __launch_bounds__(block_size)
 	}
 }
 
+static int row_blocks(const problem &p)
+{
+	return (p.sizes.rows + block_rows - 1) / block_rows;
+}
+
+/* Of shared memory, which a block on this GPU can have. */
+static int block_bytes()
+{
+	int device, bytes;
+
+	CUDA_CHECK(cudaGetDevice(&device));
+	CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+	return bytes;
+}
+
+static int rows_bytes(const problem &p)
+{
+	return p.sizes.hidden / row_values * tile_bytes;
+}
+
+static const char *why_no_room(problem &p)
+{
+	return rows_bytes(p) + 2 * tile_bytes <= block_bytes()
+		       ? nullptr
+		       : "128 rows do not fit into this GPU's shared memory: try a smaller --hidden";
+}
+
+static void setup_fused(problem &p)
+{
+	with_chunks(p, [&](auto chunks) {
+		ask_for_shared_memory(fused_kernel<chunks>, rows_bytes(p) + 2 * tile_bytes);
+	});
+}
+
+static void run_fused(problem &p, int iterations)
+{
+	int bytes = rows_bytes(p) + 2 * tile_bytes;
+
+	with_chunks(p, [&](auto chunks) {
+		for (int i = 0; i < iterations; i++)
+			CUDA_LAUNCH(fused_kernel<chunks>
+				    <<<row_blocks(p), block_size, bytes>>>(p.y, p.x, p.parameters,
+									   p.sizes));
+	});
+}
+
 /* ---- fused, with wgmma ---- */
 
 /* Two groups of four warps take the tiles of outputs in turns: while one group's product is on the
@@ -405,6 +481,19 @@ static __device__ void load_all_weights(const CUtensorMap *map, uint32_t stage, 
 	}
 }
 
+/* sums += 64 columns of 128 rows times as many of 128 outputs, by four warps, or sums = that where they are
+ * not to be added to.  a, b: tile_descriptor of the rows and of the weights.  They are being read after it. */
+static __device__ void multiply_tile(float (&sums)[2][16][4], uint64_t a, uint64_t b, int add)
+{
+	wgmma_begin();
+#pragma unroll
+	for (int k = 0; k < row_values / 16; k++) { /* 32 bytes a step, 64 rows */
+		wgmma128(sums[0], a + 2 * k, b + 2 * k, add || k);
+		wgmma128(sums[1], a + 2 * k + 64 * row_bytes / 16, b + 2 * k, add || k);
+	}
+	wgmma_commit();
+}
+
 /* 128 rows and 128 outputs for the four warps of the caller.  first: this tile's first step. */
 static __device__ void multiply_wgmma(float (&sums)[2][16][4], uint32_t normalized, uint32_t stage,
 				      int stages, struct wgmma_barriers barriers, int first,
@@ -417,13 +506,7 @@ static __device__ void multiply_wgmma(float (&sums)[2][16][4], uint32_t normaliz
 		uint64_t b = tile_descriptor(stage + at * tile_bytes);
 
 		barrier_wait(barriers.full + 8 * at, (first + tile) / stages % 2);
-		wgmma_begin();
-#pragma unroll
-		for (int k = 0; k < row_values / 16; k++) { /* 32 bytes a step, 64 rows */
-			wgmma128(sums[0], a + 2 * k, b + 2 * k, tile || k);
-			wgmma128(sums[1], a + 2 * k + 64 * row_bytes / 16, b + 2 * k, tile || k);
-		}
-		wgmma_commit();
+		multiply_tile(sums, a, b, tile);
 		wgmma_wait<1>();
 		if (tile > 0 && threadIdx.x % 32 == 0) /* read by now */
 			barrier_arrive(barriers.empty + 8 * before);
@@ -490,6 +573,50 @@ static __global__ void __launch_bounds__(wgmma_threads, 1)
 			}
 		}
 	}
+}
+
+/* As many stages as fit, each with two barriers, and the two barriers of the turns. */
+static int wgmma_stages(const problem &p)
+{
+	return std::min(8, (block_bytes() - rows_bytes(p) - 16) / (tile_bytes + 16));
+}
+
+static int wgmma_bytes(const problem &p)
+{
+	return rows_bytes(p) + wgmma_stages(p) * (tile_bytes + 16) + 16;
+}
+
+/* Of a matrix with as many columns as x has. */
+static CUtensorMap rows_map(const problem &p, const __half *matrix, int rows, uint32_t tile_rows)
+{
+	return tile_map(matrix, {(cuuint64_t)p.sizes.hidden, (cuuint64_t)rows},
+			{row_values, tile_rows});
+}
+
+static const char *why_no_wgmma(problem &p)
+{
+	const char *reason = why_no_wgmma();
+
+	return reason ? reason : why_no_room(p);
+}
+
+static void setup_wgmma(problem &p)
+{
+	p.map = rows_map(p, p.parameters.weights, p.sizes.outputs, tile_outputs);
+	with_chunks(p, [&](auto chunks) {
+		ask_for_shared_memory(wgmma_kernel<chunks>, wgmma_bytes(p));
+	});
+}
+
+static void run_wgmma(problem &p, int iterations)
+{
+	int stages = wgmma_stages(p), bytes = wgmma_bytes(p);
+
+	with_chunks(p, [&](auto chunks) {
+		for (int i = 0; i < iterations; i++)
+			CUDA_LAUNCH(wgmma_kernel<chunks><<<row_blocks(p), wgmma_threads, bytes>>>(
+				p.y, p.x, p.parameters, p.map, p.sizes, stages));
+	});
 }
 
 /* ---- fused, with wgmma and the normalization folded in ---- */
@@ -741,13 +868,7 @@ static __device__ struct place multiply_folded(float (&sums)[2][16][4], struct f
 
 		barrier_wait(m.rows_full + 8 * tile, trip % 2);
 		barrier_wait(m.full + 8 * place.at, place.phase);
-		wgmma_begin();
-#pragma unroll
-		for (int k = 0; k < row_values / 16; k++) { /* 32 bytes a step, 64 rows */
-			wgmma128(sums[0], a + 2 * k, b + 2 * k, tile || k);
-			wgmma128(sums[1], a + 2 * k + 64 * row_bytes / 16, b + 2 * k, tile || k);
-		}
-		wgmma_commit();
+		multiply_tile(sums, a, b, tile);
 		wgmma_wait<1>();
 		if (tile > 0)
 			release_tile(m, before.at, tile - 1, is_last);
@@ -755,6 +876,17 @@ static __device__ struct place multiply_folded(float (&sums)[2][16][4], struct f
 		place = next_place(place, m.stages);
 	}
 	return before;
+}
+
+/* Before what comes after it, also where the compiler would rather wait with it. */
+static __device__ float4 load_early(const float4 *from)
+{
+	float4 value;
+
+	asm volatile("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];"
+		     : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
+		     : "l"(from));
+	return value;
 }
 
 /* What corrects 64 outputs from `column` on: {u, c / 2} of two columns of each eight. */
@@ -892,186 +1024,6 @@ static __global__ void __launch_bounds__(folded_threads, 1)
 	wait_for_cluster(); /* no block writes into one that has ended */
 }
 
-/* ---- variants ---- */
-
-static unsigned blocks(long threads)
-{
-	return (threads + block_size - 1) / block_size;
-}
-
-static int row_blocks(const problem &p)
-{
-	return (p.sizes.rows + block_rows - 1) / block_rows;
-}
-
-/* Calls body with how many chunks of 256 values a row has, as a type. */
-template <class function> static void with_chunks(const problem &p, function body)
-{
-	if (p.sizes.hidden == 256)
-		body(std::integral_constant<int, 1>());
-	else if (p.sizes.hidden == 512)
-		body(std::integral_constant<int, 2>());
-	else
-		body(std::integral_constant<int, 3>());
-}
-
-static void layernorm(problem &p)
-{
-	int grid = (p.sizes.rows + block_size / 32 - 1) / (block_size / 32);
-
-	with_chunks(p, [&](auto chunks) {
-		CUDA_LAUNCH(layernorm_kernel<chunks>
-			    <<<grid, block_size>>>(p.n, p.x, p.parameters, p.sizes));
-	});
-}
-
-#if ROOFLINE_HAS_CUBLASLT
-
-static const char *why_no_product(problem &)
-{
-	return cublaslt_why_missing();
-}
-
-/* To cuBLASLt a matrix in row order is its transpose in column order. */
-template <bool is_fused> static void setup_product(problem &p)
-{
-	p.plan = cublaslt_plan_product(
-		{p.sizes.outputs, p.sizes.rows, p.sizes.hidden, CUDA_R_16F, CUDA_R_16F,
-		 CUBLAS_COMPUTE_32F,
-		 is_fused ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_DEFAULT,
-		 is_fused ? p.parameters.bias : nullptr});
-}
-
-static void teardown_product(problem &p)
-{
-	cublaslt_release(&p.plan);
-}
-
-static void run_naive(problem &p, int iterations)
-{
-	uint32_t row_eights = p.sizes.outputs / 8, count = p.sizes.rows * row_eights;
-
-	for (int i = 0; i < iterations; i++) {
-		layernorm(p);
-		cublaslt_matmul(&p.plan, p.parameters.weights, p.n, p.t);
-		CUDA_LAUNCH(
-			gelu_kernel<<<blocks(count), block_size>>>((eight *)p.y, (const eight *)p.t,
-								   (const eight *)p.parameters.bias,
-								   count, row_eights));
-	}
-}
-
-static void run_cublaslt(problem &p, int iterations)
-{
-	for (int i = 0; i < iterations; i++) {
-		layernorm(p);
-		cublaslt_matmul(&p.plan, p.parameters.weights, p.n, p.y);
-	}
-}
-
-#endif
-
-/* Of shared memory, which a block on this GPU can have. */
-static int block_bytes()
-{
-	int device, bytes;
-
-	CUDA_CHECK(cudaGetDevice(&device));
-	CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-	return bytes;
-}
-
-static int rows_bytes(const problem &p)
-{
-	return p.sizes.hidden / row_values * tile_bytes;
-}
-
-static const char *why_no_room(problem &p)
-{
-	return rows_bytes(p) + 2 * tile_bytes <= block_bytes()
-		       ? nullptr
-		       : "128 rows do not fit into this GPU's shared memory: try a smaller --hidden";
-}
-
-/* More than 48 KiB of shared memory a block have to be asked for. */
-template <class kernel_type> static void ask_for_shared_memory(kernel_type *kernel, int bytes)
-{
-	CUDA_CHECK(
-		cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-}
-
-static void setup_fused(problem &p)
-{
-	with_chunks(p, [&](auto chunks) {
-		ask_for_shared_memory(fused_kernel<chunks>, rows_bytes(p) + 2 * tile_bytes);
-	});
-}
-
-static void run_fused(problem &p, int iterations)
-{
-	int bytes = rows_bytes(p) + 2 * tile_bytes;
-
-	with_chunks(p, [&](auto chunks) {
-		for (int i = 0; i < iterations; i++)
-			CUDA_LAUNCH(fused_kernel<chunks>
-				    <<<row_blocks(p), block_size, bytes>>>(p.y, p.x, p.parameters,
-									   p.sizes));
-	});
-}
-
-/* As many stages as fit, each with two barriers, and the two barriers of the turns. */
-static int wgmma_stages(const problem &p)
-{
-	return std::min(8, (block_bytes() - rows_bytes(p) - 16) / (tile_bytes + 16));
-}
-
-static int wgmma_bytes(const problem &p)
-{
-	return rows_bytes(p) + wgmma_stages(p) * (tile_bytes + 16) + 16;
-}
-
-/* wgmma is in the machine code for Hopper alone. */
-static __global__ void has_wgmma_kernel(int *has)
-{
-	*has = HAS_WGMMA;
-}
-
-static const char *why_no_wgmma(problem &p)
-{
-	int *device = device_array<int>(1), has = 0;
-
-	CUDA_LAUNCH(has_wgmma_kernel<<<1, 1>>>(device));
-	CUDA_CHECK(cudaMemcpy(&has, device, sizeof(has), cudaMemcpyDeviceToHost));
-	CUDA_CHECK(cudaFree(device));
-	return has ? why_no_room(p) : "wgmma needs a GPU of compute capability 9.0";
-}
-
-/* Of a matrix with as many columns as x has. */
-static CUtensorMap rows_map(const problem &p, const __half *matrix, int rows, uint32_t tile_rows)
-{
-	return tile_map(matrix, {(cuuint64_t)p.sizes.hidden, (cuuint64_t)rows},
-			{row_values, tile_rows});
-}
-
-static void setup_wgmma(problem &p)
-{
-	p.map = rows_map(p, p.parameters.weights, p.sizes.outputs, tile_outputs);
-	with_chunks(p, [&](auto chunks) {
-		ask_for_shared_memory(wgmma_kernel<chunks>, wgmma_bytes(p));
-	});
-}
-
-static void run_wgmma(problem &p, int iterations)
-{
-	int stages = wgmma_stages(p), bytes = wgmma_bytes(p);
-
-	with_chunks(p, [&](auto chunks) {
-		for (int i = 0; i < iterations; i++)
-			CUDA_LAUNCH(wgmma_kernel<chunks><<<row_blocks(p), wgmma_threads, bytes>>>(
-				p.y, p.x, p.parameters, p.map, p.sizes, stages));
-	});
-}
-
 static int folded_tiles(const problem &p)
 {
 	return p.sizes.hidden / row_values;
@@ -1159,14 +1111,6 @@ static void run_folded(problem &p, int iterations)
 }
 
 /* ---- the problem ---- */
-
-static __host__ __device__ uint32_t hash_of(uint64_t index, uint64_t seed)
-{
-	uint64_t x = (index + (seed << 40)) * 11400714819323198485u;
-
-	x = (x ^ (x >> 31)) * 6364136223846793005u;
-	return x >> 33;
-}
 
 /* Rows with different means, and deviations around 0.6. */
 static __host__ __device__ float x_at(long row, long column, int hidden)

@@ -9,6 +9,7 @@
 #define ROOFLINE_GEMM_CUH
 
 #include "cublaslt.cuh"
+#include "hash.cuh"
 #include "workload.cuh"
 
 #if ROOFLINE_HAS_CUBLASLT
@@ -22,18 +23,10 @@ struct gemm {
 
 static const int checked_columns = 8, checked_rows = 32;
 
-/* An entry of A (seed 1) or B (seed 2), or with another seed just a number that looks random. */
-static __host__ __device__ uint32_t gemm_hash(uint64_t index, uint64_t seed)
-{
-	uint64_t x = (index + (seed << 40)) * 11400714819323198485u;
-
-	x = (x ^ (x >> 31)) * 6364136223846793005u;
-	return x >> 33;
-}
-
+/* An entry of A (seed 1) or B (seed 2). */
 static __host__ __device__ int gemm_value(uint64_t index, uint64_t seed)
 {
-	return (int)(gemm_hash(index, seed) % 3) - 1;
+	return (int)(hash_of(index, seed) % 3) - 1;
 }
 
 template <class T> static __global__ void gemm_fill_kernel(T *matrix, long count, int seed)
@@ -83,12 +76,12 @@ static struct difference gemm_check(const struct gemm &g)
 	std::vector<float> found(g.n);
 
 	for (int c = 0; c < checked_columns; c++) {
-		long column = gemm_hash(c, 3) % g.n;
+		long column = hash_of(c, 3) % g.n;
 
 		CUDA_CHECK(cudaMemcpy(found.data(), g.d + column * g.n, g.n * sizeof(float),
 				      cudaMemcpyDeviceToHost));
 		for (int r = 0; r < checked_rows; r++) {
-			long row = gemm_hash(r, 4 + c) % g.n;
+			long row = hash_of(r, 4 + c) % g.n;
 			int expected = gemm_reference(g.n, row, column);
 
 			if (found[row] != (float)expected)

@@ -344,27 +344,6 @@ static __device__ void attention_add(struct attention_state &state, const float 
 	}
 }
 
-/* Of four lanes each has four pairs of columns: 8 j + 2 lane for j = 0 .. 3.  After it each has four
- * pairs that stand side by side, from column 8 lane on. */
-static __device__ void gather_columns(uint32_t (&pairs)[4])
-{
-	for (int bit = 1; bit < 4; bit *= 2) {
-		bool is_upper = threadIdx.x & bit;
-
-		for (int j = 0; j < 4; j++) {
-			if (j & bit)
-				continue;
-			uint32_t sent = is_upper ? pairs[j] : pairs[j | bit];
-			uint32_t received = __shfl_xor_sync(~0u, sent, bit);
-
-			if (is_upper)
-				pairs[j] = received;
-			else
-				pairs[j | bit] = received;
-		}
-	}
-}
-
 /* out: the first of the warp's 16 queries, of which `rows` are there */
 static __device__ void attention_store(const struct attention_state &state, __half *out,
 				       long row_distance, int rows)

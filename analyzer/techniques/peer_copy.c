@@ -10,9 +10,17 @@ static const char nothing_staged[] = "no copy goes from GPU to GPU through the h
 static const char no_rate[] =
 	"what copies between these GPUs take nobody measured: rooflinectl ceilings --links does";
 
+/* Bytes per second from the one GPU to the other, which receives; 0: nobody knows. */
+static double peer_rate(const struct job_application *application, const struct staged_copy *pair)
+{
+	const struct profile *profile = application->job.model->profile;
+	uint32_t device = profile_op_device(profile, &profile->ops[pair->in]);
+
+	return costs_peer_rate(application->run->ceilings, profile->devices[device].name);
+}
+
 /* The copy to the host is gone, with what waits for it, and the other one follows what that one followed. */
-static void change_pair(struct job_application *application, const struct staged_copy *pair,
-			double rate)
+static void change_pair(struct job_application *application, const struct staged_copy *pair)
 {
 	const struct profile *profile = application->job.model->profile;
 	struct tasks *tasks = &application->job.tasks;
@@ -20,7 +28,8 @@ static void change_pair(struct job_application *application, const struct staged
 
 	tasks->items[pair->out].length_ns = 0;
 	tasks->items[pair->out].rest_ns = fmin(tasks->items[pair->out].rest_ns, 0);
-	tasks->items[pair->in].length_ns = (double)profile->copies[in->detail].bytes / rate * 1e9;
+	tasks->items[pair->in].length_ns =
+		(double)profile->copies[in->detail].bytes / peer_rate(application, pair) * 1e9;
 	tasks->items[pair->in].rest_ns = fmin(tasks->items[pair->in].rest_ns, 0);
 	if (out->call != PROFILE_NONE)
 		tasks->items[job_run_task_of_call(&application->job, out->call)].length_ns = 0;
@@ -46,15 +55,14 @@ static void drop_waits(struct job_application *application)
 static const char *change_job(struct job_application *application)
 {
 	const struct communication *communication = &application->job.communication;
-	double rate = costs_peer_rate(application->run->ceilings,
-				      application->job.model->profile->devices[0].name);
 
 	if (!communication->staged_count)
 		return nothing_staged;
-	if (!(rate > 0))
-		return no_rate;
+	for (size_t i = 0; i < communication->staged_count; i++)
+		if (!(peer_rate(application, &communication->staged[i]) > 0))
+			return no_rate;
 	for (size_t i = 0; application->rc == 0 && i < communication->staged_count; i++)
-		change_pair(application, &communication->staged[i], rate);
+		change_pair(application, &communication->staged[i]);
 	drop_waits(application);
 	application->effect->changed_count = communication->staged_count;
 	return NULL;

@@ -30,7 +30,7 @@ struct gaussian {
 	double mean, variance;
 };
 
-/* Fits it to count points and their values, at least 2.  space, launch_facts and has_bend are set.  Returns 0, -ENOMEM, or
+/* Fits it to count points and their values, at least 2.  space, launch_facts and has_trend are set.  Returns 0, -ENOMEM, or
  * -EDOM where the values do not differ; gaussian_free in any case. */
 int gaussian_fit(struct gaussian *gaussian, const size_t *points, const double *values,
 		 size_t count);

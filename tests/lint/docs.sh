@@ -65,6 +65,12 @@ for document in $(documents); do
 	anchors "$document"
 done | verdict "every relative link leads somewhere"
 
+# A picture that no page shows is made anew by nothing.
+shown=$(documents | xargs cat)
+for picture in docs/images/*; do
+	[ ! -e "$picture" ] || grep -qF "${picture##*/}" <<<"$shown" || echo "$picture: no document shows it"
+done | verdict "every picture is on a page"
+
 for document in $(documents); do
 	grep -oE '(`|^|\$ )(sudo )?make( -j[0-9]*)? [a-z][a-z-]*' "$document" | awk '{print $NF}' |
 		sort -u | while read -r target; do

@@ -40,6 +40,36 @@ static void test_nothing_staged(void **state)
 	two_gpus_close(&two);
 }
 
+/* Of a GPU that no datasheet tells of, where nobody measured: whichever of the two it is. */
+static void test_unknown_gpu(void **state)
+{
+	static char unknown[] = "GPU of tomorrow";
+	struct two_gpus two;
+	struct what_if found;
+
+	(void)state;
+	two_gpus_open(&two, "p2p_overlap.naive");
+	for (size_t i = 0; i < two.report->ceilings->count; i++) {
+		struct ceiling *row = &two.report->ceilings->rows[i];
+
+		if (row->id == CEILING_peer_copy || row->id == CEILING_peer_out)
+			row->value = 0;
+	}
+	found = two_gpus_try(&two, TECHNIQUE_peer_copy, 0);
+	assert_null(found.effect.refusal);
+	for (int i = 0; i < 2; i++) {
+		char *name = two.report->profile->devices[i].name;
+
+		two.report->profile->devices[i].name = unknown;
+		found = two_gpus_try(&two, TECHNIQUE_peer_copy, 0);
+		two.report->profile->devices[i].name = name;
+		assert_string_equal(found.effect.refusal,
+				    "what copies between these GPUs take nobody measured: "
+				    "rooflinectl ceilings --links does");
+	}
+	two_gpus_close(&two);
+}
+
 static void test_one_gpu(void **state)
 {
 	struct two_gpus two;
@@ -62,6 +92,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SENTENCE("copies through the host are predicted as peer copies", test_naive),
 		SENTENCE("it is refused where nothing goes through the host", test_nothing_staged),
+		SENTENCE("it is refused where the rate to one of the GPUs is unknown",
+			 test_unknown_gpu),
 		SENTENCE("it is refused on one GPU", test_one_gpu),
 	};
 

@@ -25,10 +25,10 @@ struct conflicts {
 };
 
 /* Zero where the counters do not tell. */
-static struct conflicts conflicts_of(const struct facts *facts, uint32_t kernel)
+static struct conflicts conflicts_of(const struct facts *facts, size_t index, uint32_t kernel)
 {
 	const struct counted_work *work = &facts->report->counted->kernels[kernel];
-	const struct profile_device *device = &facts->report->profile->devices[0];
+	const struct profile_device *device = &facts->report->profile->devices[index];
 	double wavefronts = work->roles[METRIC_shared_wavefronts].total;
 	double conflicts = work->roles[METRIC_shared_conflicts].total;
 	double cycles_per_ns = (double)device->sm_count * (double)device->sm_clock_khz / 1e6;
@@ -43,13 +43,13 @@ static struct conflicts conflicts_of(const struct facts *facts, uint32_t kernel)
 	return found;
 }
 
-static struct conflicts worst(const struct facts *facts)
+static struct conflicts worst(const struct facts *facts, size_t device)
 {
 	const struct profile *profile = facts->report->profile;
 	struct conflicts most = {0};
 
 	for (size_t i = 0; facts->report->counted && i < profile->kernel_name_count; i++) {
-		struct conflicts found = conflicts_of(facts, (uint32_t)i);
+		struct conflicts found = conflicts_of(facts, device, (uint32_t)i);
 
 		if (found.share >= LEAST_SHARE && found.lost_ns > most.lost_ns &&
 		    !facts_is_library(facts, (uint32_t)i))
@@ -60,18 +60,16 @@ static struct conflicts worst(const struct facts *facts)
 
 static int64_t stake_ns(const struct facts *facts, size_t device)
 {
-	(void)device;
-	return (int64_t)worst(facts).lost_ns;
+	return (int64_t)worst(facts, device).lost_ns;
 }
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 			const struct what_if *what_if)
 {
-	struct conflicts found = worst(facts);
+	struct conflicts found = worst(facts, device);
 	const char *name;
 	int rc;
 
-	(void)device;
 	(void)what_if;
 	name = kernel_label(facts->report->profile->kernel_labels,
 			    facts->report->profile->kernel_names[found.kernel], LABEL_WIDE);

@@ -38,7 +38,7 @@ static const struct kernel_statistics *statistics_of(const struct facts *facts, 
 }
 
 /* Whether it is such a kernel.  Of several shapes samples give one figure, so no share of SMs is known. */
-static bool is_uneven(struct uneven *found, const struct facts *facts,
+static bool is_uneven(struct uneven *found, const struct facts *facts, size_t device,
 		      const struct sm_activity_kernel *activity)
 {
 	const struct profile *profile = facts->report->profile;
@@ -47,7 +47,7 @@ static bool is_uneven(struct uneven *found, const struct facts *facts,
 				 .kernel = statistics_of(facts, activity->kernel)};
 	if (!found->kernel || found->kernel->signature_count != 1 || activity->busiest_sm <= 0 ||
 	    facts_is_library(facts, activity->kernel) ||
-	    !launch_fill_of(&found->fill, &profile->devices[0],
+	    !launch_fill_of(&found->fill, &profile->devices[device],
 			    &profile->signatures[found->kernel->signature]) ||
 	    found->fill.occupancy.waves > 1)
 		return false;
@@ -57,13 +57,13 @@ static bool is_uneven(struct uneven *found, const struct facts *facts,
 }
 
 /* The one with most at stake; its activity is NULL where there is none. */
-static struct uneven worst(const struct facts *facts)
+static struct uneven worst(const struct facts *facts, size_t device)
 {
 	const struct sm_activity *activity = facts->report->sm_activity;
 	struct uneven most = {0}, found;
 
 	for (size_t i = 0; activity && i < activity->kernel_count; i++)
-		if (is_uneven(&found, facts, &activity->kernels[i]) &&
+		if (is_uneven(&found, facts, device, &activity->kernels[i]) &&
 		    found.saved_ns > most.saved_ns)
 			most = found;
 	return most;
@@ -71,17 +71,15 @@ static struct uneven worst(const struct facts *facts)
 
 static int64_t stake_ns(const struct facts *facts, size_t device)
 {
-	(void)device;
-	return (int64_t)worst(facts).saved_ns;
+	return (int64_t)worst(facts, device).saved_ns;
 }
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 			const struct what_if *what_if)
 {
-	const struct uneven found = worst(facts);
+	const struct uneven found = worst(facts, device);
 	const char *name;
 
-	(void)device;
 	(void)what_if;
 	if (!found.kernel)
 		return 0;

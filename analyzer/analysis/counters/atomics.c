@@ -170,20 +170,23 @@ static double other_share(const struct roofline_point *point, double l2_part)
 	return share;
 }
 
-/* Of the launches of a kernel, the fewest: blocks that do not fit on the GPU at once run one after the other. */
+/* Of the launches of a kernel on the devices that were used, the fewest: blocks that do not fit on the GPU at once run
+ * one after the other. */
 static double least_waves(const struct profile *profile, uint32_t kernel)
 {
-	double least = 0;
+	double least = INFINITY;
 
-	for (size_t i = 0; i < profile->signature_count; i++) {
+	for (size_t i = 0; i < profile->signature_count * profile->device_count; i++) {
+		const struct profile_signature *launch =
+			&profile->signatures[i / profile->device_count];
+		const struct profile_device *device = &profile->devices[i % profile->device_count];
 		struct occupancy occupancy;
 
-		if (profile->signatures[i].kernel == kernel && profile->device_count &&
-		    occupancy_of(&occupancy, &profile->devices[0], &profile->signatures[i]) &&
-		    (least == 0 || occupancy.waves < least))
-			least = occupancy.waves;
+		if (launch->kernel == kernel && device->op_count &&
+		    occupancy_of(&occupancy, device, launch))
+			least = fmin(least, occupancy.waves);
 	}
-	return fmax(least, 1);
+	return isfinite(least) ? fmax(least, 1) : 1;
 }
 
 /* Where that was not counted, all are assumed to return a result. */
