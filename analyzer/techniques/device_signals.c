@@ -49,17 +49,28 @@ static int64_t *find_handed(const struct job_application *application, size_t *c
 /* Stores have to have arrived before the signal may: there and back, and then there.  At the high end it comes with them. */
 #define WAYS 3
 
+/* From the first store of a kernel until a kernel on the other GPU has seen the signal behind them. */
+static double hand_over_ns(const struct job_application *application, uint64_t bytes,
+			   double signal_ns)
+{
+	const struct ceilings *ceilings = application->run->ceilings;
+	double measured_ns = ceilings_ns_at(ceilings, CEILING_nvshmem_store_signal, bytes);
+	double rate = ceilings_at(ceilings, CEILING_peer_copy, 0);
+
+	if (application->end != ASSUMED_MOST && measured_ns > 0)
+		return measured_ns;
+	if (application->end != ASSUMED_MOST)
+		signal_ns *= WAYS;
+	return signal_ns + (rate > 0 ? (double)bytes / rate * 1e9 : 0);
+}
+
 /* The copy becomes stores of the kernel before it, and a signal behind them. */
 static void change_copy(struct job_application *application, uint32_t op, double signal_ns)
 {
 	const struct profile *profile = application->job.model->profile;
-	double rate = ceilings_at(application->run->ceilings, CEILING_peer_copy, 0);
 	uint64_t bytes = profile->copies[profile->ops[op].detail].bytes;
 
-	if (application->end != ASSUMED_MOST)
-		signal_ns *= WAYS;
-	application->job.tasks.items[op].length_ns =
-		signal_ns + (rate > 0 ? (double)bytes / rate * 1e9 : 0);
+	application->job.tasks.items[op].length_ns = hand_over_ns(application, bytes, signal_ns);
 }
 
 /* It waits on the GPU, and for no launch. */
@@ -198,8 +209,9 @@ const struct technique technique_device_signals = {
 	.help = "GPUs hand over to each other by signals in memory, in place of hosts that wait and launch",
 	.effect =
 		"A short copy between GPUs for which a host waits becomes stores and a signal of the kernel before it. These "
-		"take peer_signal three times, as the stores have to have arrived before the signal is sent: there, back, and "
-		"there; at the high end the signal comes with the data. What follows it on either GPU waits there, and for no "
+		"take nvshmem_store_signal for their bytes; where that was not measured peer_signal three times, as the stores "
+		"have to have arrived before the signal is sent: there, back, and there; at the high end the signal comes with "
+		"the data. What follows it on either GPU waits there, and for no "
 		"launch.",
 	.changed = "copies between GPUs become stores and signals",
 	.assumes = "hosts do nothing else in between than wait for each other",

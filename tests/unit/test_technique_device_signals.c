@@ -13,7 +13,8 @@ static struct ceilings *without_signal(struct two_gpus *two)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < ceilings->count; i++)
-		if (ceilings->rows[i].id != CEILING_peer_signal)
+		if (ceilings->rows[i].id != CEILING_peer_signal &&
+		    ceilings->rows[i].id != CEILING_nvshmem_store_signal)
 			ceilings->rows[kept++] = ceilings->rows[i];
 	ceilings->count = kept;
 	return ceilings;
@@ -63,6 +64,27 @@ static void test_measured(void **state)
 	two_gpus_close(&two);
 }
 
+/* The same with hand-overs of 7 us, whatever their bytes: 16.2 us an iteration. */
+static void test_whole_measured(void **state)
+{
+	const struct ceiling row = {.id = CEILING_nvshmem_store_signal,
+				    .parameter = 1 << 20,
+				    .value = 7000};
+	struct two_gpus two;
+	struct what_if found;
+
+	(void)state;
+	two_gpus_open(&two, "nvshmem_signal.naive");
+	measure_signal(&two, 1500);
+	assert_int_equal(ceilings_add((struct ceilings *)two.what_ifs.run.ceilings, &row), 0);
+	assert_null(ceilings_sort((struct ceilings *)two.what_ifs.run.ceilings));
+	found = two_gpus_try(&two, TECHNIQUE_device_signals, 0);
+	assert_null(found.effect.refusal);
+	assert_in_range((uint64_t)found.prediction.place_after_ns, 20 * 16200 - 5000,
+			20 * 16200 + 5000);
+	two_gpus_close(&two);
+}
+
 static void test_nothing_handed(void **state)
 {
 	struct two_gpus two;
@@ -89,6 +111,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SENTENCE("nothing is predicted while nobody measured a signal", test_not_measured),
 		SENTENCE("an iteration takes the kernel and a signal of each GPU", test_measured),
+		SENTENCE("a hand-over takes what one was measured to take", test_whole_measured),
 		SENTENCE("it is refused where no host hands over", test_nothing_handed),
 	};
 
