@@ -37,7 +37,7 @@ static void launch_own(unsigned number)
 {
 	for (unsigned i = 0; i < phrase_length; i++) {
 		launch_one(&phrase[i], number);
-		if (!has_copies && below(8) == 0)
+		if (below(8) == 0)
 			use_event(streams[3 + number]);
 	}
 }
@@ -46,7 +46,7 @@ static void observe_own(unsigned number)
 {
 	unsigned char bytes[64];
 
-	if (!has_copies && below(4) == 0)
+	if (below(4) == 0)
 		must(p_cuEventSynchronize(own_event), "cuEventSynchronize");
 	if (below(2)) {
 		must(p_cuStreamSynchronize(streams[3 + number]), "cuStreamSynchronize");
