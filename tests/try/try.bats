@@ -99,6 +99,14 @@ count() {
 	done
 }
 
+@test "kernels of a stream that several threads use come one after the other, also where it forks from another one" {
+	export FAKE_DRIVER_ORDER=1 FAKE_DRIVER_TURNS=1 strategies=graph
+	for seed in ${SEEDS:-1 2}; do both "$seed" shared; done
+	[ "$(count graph_launches)" -gt 100 ]
+	strategies=graph,pool,fewer-waits,pinned
+	for seed in ${SEEDS:-3}; do both_later "$seed" shared; done
+}
+
 @test "a wait is not taken for over when what was put off is given to the GPU while the driver is asked" {
 	export FAKE_DRIVER_ORDER=1 FAKE_DRIVER_SLOW_QUERIES=1 strategies=graph,fewer-waits
 	for seed in ${SEEDS:-1 4 5 8}; do both_later "$seed" forks; done

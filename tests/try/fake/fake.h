@@ -105,6 +105,7 @@ void fake_order(int stream);
  * is in the hash. */
 void fake_order_numbered(int stream, unsigned lane, unsigned long number, uint64_t hash);
 uint64_t fake_numbered(void);
+bool fake_takes_turns(void); /* and packed launches take a while, as does a launch of a graph */
 
 /* A graph is launched: each node is done behind those that it depends on, and the stream goes on behind all. */
 void fake_begin_graph(int stream);
