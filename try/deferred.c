@@ -284,6 +284,7 @@ bool deferred_put(const struct launch *launch, enum try_reason known, enum try_r
 	if (*reason == TRY_REASON_COUNT && !driver_open()->is_complete)
 		deferred_stop(*reason = TRY_UNKNOWN_PARAMETERS);
 	if (*reason != TRY_REASON_COUNT) {
+		deferred_flush(); /* it was stopped where that could not be done */
 		count_seen(launch);
 		counts_add_passed(*reason);
 		return false;

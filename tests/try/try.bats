@@ -107,6 +107,13 @@ count() {
 	for seed in ${SEEDS:-3}; do both_later "$seed" shared; done
 }
 
+@test "what was put off comes first where no thread can be made that looks after it" {
+	ulimit -s 214748364800 2>/dev/null || skip "the limit of the stack cannot be raised here"
+	for seed in ${SEEDS:-1 2}; do both "$seed" loop; done
+	[ "$(count passed:no_memory)" -gt 100 ]
+	[ "$(count memory_deferred)" -eq 2 ] # in each the first thing that could be put off
+}
+
 @test "a wait is not taken for over when what was put off is given to the GPU while the driver is asked" {
 	export FAKE_DRIVER_ORDER=1 FAKE_DRIVER_SLOW_QUERIES=1 strategies=graph,fewer-waits
 	for seed in ${SEEDS:-1 4 5 8}; do both_later "$seed" forks; done
