@@ -1,5 +1,5 @@
 /*
- * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|checks|events|alternate|memory|copies|copies-at-once|copies-alike|copies-alike-async|private|private-copies|forks|shared|pipeline]] - a program that calls the driver as chance has it, the same for the same seed.
+ * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|checks|events|alternate|memory|copies|copies-at-once|copies-alike|copies-alike-async|private|private-copies|forks|shared|captures|pipeline]] - a program that calls the driver as chance has it, the same for the same seed.
  *
  * It prints what each call that waits, copies or asks returned, and the hash of all that the driver had done by then
  * (fake/).  Run bare and tried, it must print the same.  Its threads take turns; with at-once they do not, each
@@ -11,6 +11,7 @@
  * nothing else.
  * pipeline: copies from page-locked memory to the GPU, kernels, and copies back.
  * forks: kernels in streams that fork and join by events.  shared: the same ones again and again, in a stream into which other threads launch at the same time.
+ * captures: one thread captures, and the others wait at the same time.
  * memory: it allocates and frees STEPS times, and launches nothing.
  */
 #define _GNU_SOURCE
@@ -399,8 +400,13 @@ int main(int argc, char **argv)
 	pthread_t threads[THREADS];
 	const char *how = argc > 3 ? argv[3] : "";
 	bool is_shared = !strcmp(how, "shared"), is_loop;
-	bool is_at_once = !strcmp(how, "at-once") || !strcmp(how, "copies-at-once") || is_shared;
-	void *(*run)(void *) = is_shared ? run_shared : is_at_once ? run_at_once : run_thread;
+	bool is_beside = !strcmp(how, "captures");
+	bool is_at_once =
+		!strcmp(how, "at-once") || !strcmp(how, "copies-at-once") || is_shared || is_beside;
+	void *(*run)(void *) = is_shared    ? run_shared
+			       : is_beside  ? run_beside_captures
+			       : is_at_once ? run_at_once
+					    : run_thread;
 
 	seed = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 1;
 

@@ -93,6 +93,11 @@ CUresult fake_answer(void);
 CUresult fake_wait(void);
 extern int fake_captures;
 
+/* Of what must not be done while a stream is captured: it is in the hash then.  FAKE_DRIVER_DISTURBED=1: that is said on stderr, too, and
+ * waiting for an event takes a while. */
+void fake_disturb(void);
+bool fake_tells_disturbed(void);
+
 /* What is done before what (order.c), all under fake_lock.  An operation is given to a stream: what comes before it is known
  * then. */
 bool fake_has_order(void);

@@ -116,5 +116,6 @@ unsigned long sum_of_copies(unsigned place);
 /* number: of the thread.  What its memory contained, in the end. */
 void *run_at_once(void *number);
 unsigned long sum_of_thread(unsigned number);
+void *run_beside_captures(void *number);
 
 #endif
