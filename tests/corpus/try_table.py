@@ -3,8 +3,8 @@
 
     tests/corpus/try_table.py TRIALS ROWS... > docs/results/try.txt
 
-Needs no GPU.  TRIALS is the folder that try.sh filled, or an archive of it; ROWS are folders with a labels.csv and
-the recordings of its rows.  Trials that the library did not time have no `run`.
+Needs no GPU.  TRIALS is the folder that try.sh filled, or an archive of it; ROWS are folders with a
+labels.csv and the recordings of its rows.  Trials that the library did not time have no `run`.
 
 The first table has a row for each program: all strategies together.
 

@@ -93,7 +93,8 @@ void copy_in(void);
 
 void set_up_forks(void);
 void step_forks(void);
-void *run_shared(void *number); /* of the thread: the first one forks into a stream that the others launch into at once */
+void *run_shared(
+	void *number); /* of the thread: the first one forks into a stream that the others launch into at once */
 
 /* ---- copies of page-locked memory between launches ---- */
 
