@@ -18,4 +18,11 @@
 		deferred_before(__atomic_load_n(&row, __ATOMIC_RELAXED), FLUSHES);      \
 	} while (0)
 
+/* The same before a call that gives a stream something; deferred_end_passing() after it. */
+#define PASS_BEFORE(exported)             \
+	do {                              \
+		deferred_begin_passing(); \
+		FLUSH_BEFORE(exported);   \
+	} while (0)
+
 #endif

@@ -16,7 +16,7 @@
 	deferred_begin_capture();                                       \
 	pool_begin_capture();                                           \
 	pinned_begin_capture();                                         \
-	waits_before(SHOWS);                                            \
+	waits_begin_capture();                                          \
 	result = real ? real(__VA_ARGS__) : CUDA_ERROR_NOT_FOUND;       \
 	if (result != CUDA_SUCCESS)                                     \
 		deferred_end_capture();                                 \

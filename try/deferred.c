@@ -36,6 +36,11 @@ static int captures;
 static bool must_forget;	       /* as soon as no stream is captured */
 static int stopped = TRY_REASON_COUNT; /* why nothing is put off any more */
 
+/* Threads in calls that are passed on.  Such a call counts before it is seen whether anything is put off, and what is put off
+ * is seen before these are counted. */
+static unsigned passing;
+static __thread bool is_passing __attribute__((tls_model("initial-exec")));
+
 static void enter(void)
 {
 	pthread_mutex_lock(&lock);
@@ -86,6 +91,28 @@ static bool is_idle(unsigned until)
 	       driver_open()->stream_query(items[0].stream) == CUDA_SUCCESS;
 }
 
+void deferred_begin_passing(void)
+{
+	if (is_passing || !process_wants(TRY_GRAPH))
+		return;
+	is_passing = true;
+	__atomic_fetch_add(&passing, 1, __ATOMIC_SEQ_CST);
+}
+
+void deferred_end_passing(void)
+{
+	if (!is_passing)
+		return;
+	is_passing = false;
+	__atomic_fetch_sub(&passing, 1, __ATOMIC_SEQ_CST);
+}
+
+/* Who begins to later finds the lock taken. */
+static bool is_any_other_passing(void)
+{
+	return __atomic_load_n(&passing, __ATOMIC_SEQ_CST) > (unsigned)is_passing;
+}
+
 static void run_by_parts(unsigned until)
 {
 	static struct forks forks;
@@ -98,7 +125,9 @@ static void run_by_parts(unsigned until)
 		forks_find(&forks, items + from, until - from);
 		if (forks.nodes)
 			worth_of_run(forks.nodes);
-		note_error(graphs_run(items + from, &forks, context));
+		note_error(forks.stream_count > 1 && is_any_other_passing()
+				   ? graphs_run_each(items + from, forks.items)
+				   : graphs_run(items + from, &forks, context));
 	}
 	note_turns(until, parts, was_idle);
 }
@@ -318,6 +347,7 @@ bool deferred_put(const struct launch *launch, enum try_reason known, enum try_r
 	if (*reason == TRY_REASON_COUNT && !driver_open()->is_complete)
 		deferred_stop(*reason = TRY_UNKNOWN_PARAMETERS);
 	if (*reason != TRY_REASON_COUNT) {
+		deferred_flush(); /* it was stopped where that could not be done */
 		count_seen(launch);
 		counts_add_passed(*reason);
 		return false;
@@ -326,6 +356,8 @@ bool deferred_put(const struct launch *launch, enum try_reason known, enum try_r
 	*late = late_error;
 	late_error = CUDA_SUCCESS;
 	*reason = *late == CUDA_SUCCESS ? put(launch, known) : TRY_REASON_COUNT;
+	if (*reason != TRY_REASON_COUNT)
+		deferred_begin_passing();
 	leave();
 	if (*late != CUDA_SUCCESS) {
 		count_seen(launch);
@@ -600,6 +632,8 @@ void deferred_forked(void)
 	count = nodes = 0;
 	bytes_used = 0;
 	try_pending = 0;
+	passing = 0;
+	is_passing = false;
 	if (was_used)
 		stopped = TRY_FORKED;
 	counts_reset();

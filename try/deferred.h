@@ -49,6 +49,12 @@ void deferred_note_passed(const struct launch *launch, enum try_reason reason, b
 /* Before the function in front of which the stub stands is called. */
 void deferred_before(unsigned stub, enum function_kind kind);
 
+/* Around a call that gives a stream something and is passed on; of one that was not put off it has begun already.  What the
+ * thread's call does must not come between the parts of what stands for a graph of several streams (graph_events.h), so
+ * none is launched while another thread is in one. */
+void deferred_begin_passing(void);
+void deferred_end_passing(void);
+
 /* Gives everything to the driver. */
 void deferred_flush(void);
 

@@ -67,7 +67,7 @@ static uint64_t hash_of(const struct item *items, unsigned count, CUcontext cont
 }
 
 /* All of them also after an error, as the program would have made them. */
-static CUresult launch_each(const struct item *items, unsigned count)
+CUresult graphs_run_each(const struct item *items, unsigned count)
 {
 	CUresult first = CUDA_SUCCESS, result;
 	uint64_t start_ns = clock_ns(), took_ns;
@@ -326,7 +326,7 @@ CUresult graphs_run(const struct item *items, const struct forks *forks, CUconte
 
 	if (entry && entry->exec && run_as_graph(entry, items, &result))
 		return result;
-	return launch_each(items, forks->items);
+	return graphs_run_each(items, forks->items);
 }
 
 bool graphs_lose(CUevent event, bool can_drop)

@@ -10,6 +10,9 @@
  * What the driver refused. */
 CUresult graphs_run(const struct item *items, const struct forks *forks, CUcontext context);
 
+/* The same, one by one. */
+CUresult graphs_run_each(const struct item *items, unsigned count);
+
 /* An event is going to be destroyed.  can_drop: graphs that record it may be destroyed now; else they are not launched any
  * more, and it must stay.  Whether it must. */
 bool graphs_lose(CUevent event, bool can_drop);

@@ -19,6 +19,7 @@ enum { MEASURED = 8 };
 static CUresult passed(const struct launch *launch, enum try_reason reason, uint64_t start_ns,
 		       CUresult result)
 {
+	deferred_end_passing();
 	if (start_ns)
 		deferred_note_passed(launch, reason, result == CUDA_SUCCESS, clock_ns() - start_ns);
 	return result;
@@ -59,7 +60,7 @@ static CUresult launch(const struct launch *launch, enum try_reason known,
 	if (deferred_put(launch, known, &reason, &late))
 		return late;
 	if (!real)
-		return CUDA_ERROR_NOT_FOUND;
+		return passed(launch, reason, 0, CUDA_ERROR_NOT_FOUND);
 	start_ns = start_of(reason);
 	result = launch_now(launch, real, extra);
 	if (result == CUDA_ERROR_OUT_OF_MEMORY && pool_return_all())
@@ -138,7 +139,7 @@ static CUresult launch_ex(const CUlaunchConfig *config, CUfunction function, voi
 	if (deferred_put(&launch, known, &known, &late))
 		return late;
 	if (!real)
-		return CUDA_ERROR_NOT_FOUND;
+		return passed(&launch, known, 0, CUDA_ERROR_NOT_FOUND);
 	start_ns = start_of(known);
 	result = real(config, function, parameters, extra);
 	if (result == CUDA_ERROR_OUT_OF_MEMORY && pool_return_all())
@@ -174,11 +175,12 @@ CUresult try_launch_ex_ptsz(const CUlaunchConfig *config, CUfunction function, v
 		int64_t begin_ns = calls_begin();                               \
 		CUresult result;                                                \
                                                                                 \
-		FLUSH_BEFORE(exported);                                         \
+		PASS_BEFORE(exported);                                          \
 		waits_before(SHOWS);                                            \
 		run_time_begin();                                               \
 		registering_before_launch();                                    \
 		result = real ? real(__VA_ARGS__) : CUDA_ERROR_NOT_FOUND;       \
+		deferred_end_passing();                                         \
 		calls_end(call, begin_ns);                                      \
 		return result;                                                  \
 	}

@@ -193,7 +193,7 @@ static CUresult copy_unregistered(const struct copy *copy, bool is_plain)
 }
 
 /* Counted before it is known whether anything is captured: who begins to, looks at this after that. */
-static CUresult copy_between(const struct copy *copy)
+static CUresult copy_or_pass(const struct copy *copy)
 {
 	int numbers[2];
 	bool is_plain;
@@ -212,6 +212,14 @@ static CUresult copy_between(const struct copy *copy)
 	result = copy_unregistered(copy, is_plain);
 	registering_end(numbers[0]);
 	registering_end(numbers[1]);
+	return result;
+}
+
+static CUresult copy_between(const struct copy *copy)
+{
+	CUresult result = copy_or_pass(copy);
+
+	deferred_end_passing();
 	return result;
 }
 
@@ -238,7 +246,7 @@ static void *host_at(const struct copy *copy, size_t from)
 	{                                                                                      \
 		if (!driver_open()->member)                                                    \
 			return CUDA_ERROR_NOT_FOUND;                                           \
-		FLUSH_BEFORE(exported);                                                        \
+		PASS_BEFORE(exported);                                                         \
 		waits_before(wait);                                                            \
 		return copy_between(&(struct copy){.host = (void *)from,                       \
 						   .device = to,                               \
@@ -263,7 +271,7 @@ static void *host_at(const struct copy *copy, size_t from)
 		if (transfers_put_from_host(to, from, bytes, stream,                          \
 					    (usual) == CU_STREAM_PER_THREAD, &late))          \
 			return late;                                                          \
-		FLUSH_BEFORE(exported);                                                       \
+		PASS_BEFORE(exported);                                                        \
 		waits_before(GIVES);                                                          \
 		return copy_between(&(struct copy){.is_async = true,                          \
 						   .host = (void *)from,                      \
@@ -287,7 +295,7 @@ static void *host_at(const struct copy *copy, size_t from)
                                                                                                \
 		if (!driver_open()->member)                                                    \
 			return CUDA_ERROR_NOT_FOUND;                                           \
-		FLUSH_BEFORE(exported);                                                        \
+		PASS_BEFORE(exported);                                                         \
 		waits_before(TELLS);                                                           \
 		result = copy_between(&(struct copy){.is_to_host = true,                       \
 						     .host = to,                               \
@@ -315,7 +323,7 @@ static void *host_at(const struct copy *copy, size_t from)
 		if (transfers_put_to_host(to, from, bytes, stream,                            \
 					  (usual) == CU_STREAM_PER_THREAD, &late))            \
 			return late;                                                          \
-		FLUSH_BEFORE(exported);                                                       \
+		PASS_BEFORE(exported);                                                        \
 		waits_before(GIVES);                                                          \
 		return copy_between(&(struct copy){.is_to_host = true,                        \
 						   .is_async = true,                          \
@@ -371,7 +379,7 @@ static CUresult copy_of_any(struct copy copy, CUdeviceptr to, CUdeviceptr from)
 	{                                                                                    \
 		if (!driver_open()->member)                                                  \
 			return CUDA_ERROR_NOT_FOUND;                                         \
-		FLUSH_BEFORE(exported);                                                      \
+		PASS_BEFORE(exported);                                                       \
 		waits_before(GIVES);                                                         \
 		return copy_of_any((struct copy){.bytes = bytes,                             \
 						 .stream = usual,                            \
@@ -390,7 +398,7 @@ static CUresult copy_of_any(struct copy copy, CUdeviceptr to, CUdeviceptr from)
 	{                                                                                   \
 		if (!driver_open()->member)                                                 \
 			return CUDA_ERROR_NOT_FOUND;                                        \
-		FLUSH_BEFORE(exported);                                                     \
+		PASS_BEFORE(exported);                                                      \
 		waits_before(GIVES);                                                        \
 		return copy_of_any((struct copy){.is_async = true,                          \
 						 .bytes = bytes,                            \

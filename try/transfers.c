@@ -98,11 +98,13 @@ bool transfers_put_to_host(void *to, CUdeviceptr from, size_t bytes, CUstream st
 	CUresult name(CUdeviceptr address, type value, size_t count, CUstream stream)           \
 	{                                                                                       \
 		__typeof__(driver_open()->member) real = driver_open()->member;                 \
-		CUresult late = CUDA_SUCCESS;                                                   \
+		CUresult late = CUDA_SUCCESS, result;                                           \
                                                                                                 \
 		if (put_set(address, value, element_bytes, count, stream, is_of_thread, &late)) \
 			return late;                                                            \
-		return real ? real(address, value, count, stream) : CUDA_ERROR_NOT_FOUND;       \
+		result = real ? real(address, value, count, stream) : CUDA_ERROR_NOT_FOUND;     \
+		deferred_end_passing();                                                         \
+		return result;                                                                  \
 	}
 
 SET(try_set_8, set_8, unsigned char, 1, false)
@@ -116,11 +118,13 @@ SET(try_set_32_ptsz, set_32_ptsz, unsigned, 4, true)
 	CUresult name(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) \
 	{                                                                              \
 		__typeof__(driver_open()->member) real = driver_open()->member;        \
-		CUresult late = CUDA_SUCCESS;                                          \
+		CUresult late = CUDA_SUCCESS, result;                                  \
                                                                                        \
 		if (put_copy(to, from, bytes, stream, is_of_thread, &late))            \
 			return late;                                                   \
-		return real ? real(to, from, bytes, stream) : CUDA_ERROR_NOT_FOUND;    \
+		result = real ? real(to, from, bytes, stream) : CUDA_ERROR_NOT_FOUND;  \
+		deferred_end_passing();                                                \
+		return result;                                                         \
 	}
 
 COPY(try_copy, copy, false)

@@ -3,6 +3,7 @@
 
 #include <link.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
 #include <string.h>
 #include <time.h>
@@ -22,7 +23,8 @@ enum {
 	 * had to be made: waits are made without looking, PASSED_ON of them.  Then AGAIN are looked at. */
 	FRUITLESS = 32,
 	FRUITLESS_AGAIN = 4,
-	PASSED_ON = 1000
+	PASSED_ON = 1000,
+	CAPTURE_WAIT_MS = 200 /* the same as in pinned.c */
 };
 
 /* Something that may still have to be waited for. */
@@ -48,6 +50,7 @@ static bool is_idle;			   /* stopped, and all was made */
 static bool is_any_owed;		   /* or may be */
 static unsigned long works, works_at_last; /* given to the GPU; when a wait was left out last */
 static unsigned fruitless, passed_on;
+static unsigned making; /* threads that make what was left out */
 
 /* Threads that gave the GPU work since they last waited for everything: what the host can see, or in streams that are not in
  * the list above.  Only the thread itself knows that it was given before it waits. */
@@ -175,9 +178,11 @@ static void make(struct owed *owed)
 	uint64_t start_ns = clock_ns();
 	CUresult result;
 
+	__atomic_fetch_add(&making, 1, __ATOMIC_SEQ_CST);
 	pthread_mutex_unlock(&lock);
 	deferred_flush(); /* it may be recorded behind what was put off */
 	result = driver_open()->event_synchronize(event);
+	__atomic_fetch_sub(&making, 1, __ATOMIC_SEQ_CST);
 	run_time_wait_later(clock_ns() - start_ns);
 	pthread_mutex_lock(&lock);
 	note_error(result);
@@ -233,6 +238,20 @@ void waits_before(enum function_wait wait)
 		note_thread(&is_shown, &shown, true);
 	settle();
 	pthread_mutex_unlock(&lock);
+}
+
+/* Another thread may be on its way to wait for what is made here, where it must not during a capture. */
+void waits_begin_capture(void)
+{
+	uint64_t start_ns;
+
+	waits_before(SHOWS);
+	if (!is_wanted())
+		return;
+	start_ns = clock_ns();
+	while (__atomic_load_n(&making, __ATOMIC_SEQ_CST) &&
+	       clock_ns() - start_ns < CAPTURE_WAIT_MS * 1000000ull)
+		sched_yield();
 }
 
 /* The driver itself is loaded by dlopen: nothing may be asked of it here unless something is owed. */
@@ -581,7 +600,7 @@ void waits_forked(void)
 	pthread_mutex_init(&lock, NULL);
 	memset(streams, 0, sizeof(streams));
 	memset(events, 0, sizeof(events));
-	shown = elsewhere = 0;
+	shown = elsewhere = making = 0;
 	is_any_owed = false;
 	is_shown = is_elsewhere = false;
 	if (only_context) /* the driver does not work in the child of a process that used it */

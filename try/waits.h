@@ -20,6 +20,9 @@
 /* The third column's part of what is to be done before a function. */
 void waits_before(enum function_wait wait);
 
+/* The same before a capture, of which deferred_begin_capture() has told: nothing is left out from there on. */
+void waits_begin_capture(void);
+
 /* The program gives the GPU work in a stream that the host cannot see.  NULL: the legacy default stream; is_of_thread: where
  * it names none it is the calling thread's. */
 void waits_note_work(CUstream stream, bool is_of_thread);

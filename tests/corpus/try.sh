@@ -5,8 +5,8 @@
 #
 # PROGRAMS is as record.sh has it.  OUT gets a file for each trial, in JSON: RUN.all.json of two runs in turn with all
 # strategies together; then, for each strategy that reached something in it, RUN.STRATEGY.json of three, with a
-# recording of a bare run and one of a tried run, so that there is a prediction beside it.  After SECONDS (500)
-# nothing new is begun.  try_table.py makes a table of them.
+# recording of a bare run and one of a tried run, so that there is a prediction beside it.  The shortest programs come
+# first; after SECONDS (500) nothing new is begun.  try_table.py makes a table of them.
 #
 # Environment: BUILD (of rooflinectl), ROWS (folder with labels.csv; this one), ONLY (an extended regular expression of
 # runs), STRATEGIES (graph pool), SLOW_S (a program whose bare run took as long in runs.tsv is left out, 5).  Needs a
@@ -29,14 +29,14 @@ limit_s=${3:-500}
 . "$(dirname "$0")/programs.bash"
 programs_open "$1"
 
-# run, program, arguments of rows that are not too slow; by bars, which no column has
+# run, program, arguments of rows that are not too slow, the shortest first; by bars, which no column has
 rows() {
 	python3 - "$rows" "${ONLY:-.}" "${SLOW_S:-5}" <<'PY'
 import csv, pathlib, re, sys
 rows, only, slow_s = pathlib.Path(sys.argv[1]), sys.argv[2], float(sys.argv[3])
 with open(rows / "runs.tsv", newline="") as file:
     taken = {row["run"]: float(row["seconds"]) for row in csv.DictReader(file, delimiter="\t") if row["way"] == "bare"}
-for row in csv.DictReader(open(rows / "labels.csv", newline="")):
+for row in sorted(csv.DictReader(open(rows / "labels.csv", newline="")), key=lambda row: taken.get(row["run"], 0)):
     if re.search(only, row["run"]) and taken.get(row["run"], 0) < slow_s:
         print(row["run"], row["program"], row["arguments"], sep="|")
 PY

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """What `rooflinectl try` did to the programs of a labels.csv: the table of docs/results/try.txt.
 
-    tests/corpus/try_table.py TRIALS RECORDINGS [ROWS] > docs/results/try.txt
+    tests/corpus/try_table.py TRIALS ROWS... > docs/results/try.txt
 
-Needs no GPU.  TRIALS is the folder that try.sh filled, or an archive of it; RECORDINGS is as score.py has it.
-Trials that the library did not time have no `run`.
+Needs no GPU.  TRIALS is the folder that try.sh filled, or an archive of it; ROWS are folders with a
+labels.csv and the recordings of its rows.  Trials that the library did not time have no `run`.
 
 The first table has a row for each program: all strategies together.
 
@@ -114,7 +114,7 @@ def by_hand(run, strategy, rows):
 
 
 def print_strategies(trials, rows):
-    layout = "{:28} {:12} {:8} {:>8} {:>8} {:>8} {:>7} {:>10} {:>18} {:>6} {:>8}  {}"
+    layout = "{:38} {:12} {:8} {:>8} {:>8} {:>8} {:>7} {:>10} {:>18} {:>6} {:>8}  {}"
     titles = ("run", "strategy", "results", "process", "bare_ms", "tried_ms", "run")
     titles += ("predicted", "interval", "off", "by hand", "")
     print("\n" + layout.format(*titles).rstrip())
@@ -138,11 +138,12 @@ def print_strategies(trials, rows):
         process, run_gain, gain_text = (score.text_of(one) for one in (trial["measured"], measured, gain))
         hand = score.text_of(by_hand(run, name, rows))
         words = (run_gain, gain_text, interval, off, hand, marks)
-        print(layout.format(run[:28], name, results, process, *times, *words).rstrip())
+        print(layout.format(run[:38], name, results, process, *times, *words).rstrip())
     return pairs
 
 
-def print_totals(trials, pairs):
+def print_totals(trials, rows, pairs):
+    print(f"\nprograms: {len({rows[run].label['program'] for run, _ in trials if run in rows})}", end="")
     for what, chosen in (("together", "all"), ("alone", None)):
         some = [trial for (_, name), trial in trials.items() if (name == "all") == (chosen == "all")]
         counts = collections.Counter(trial["results"] for trial in some)
@@ -156,7 +157,18 @@ def print_totals(trials, pairs):
     print(f"inside the interval {score.percent(inside, len(pairs))}")
 
 
-def main(trials_path, recordings, rows_folder=score.ROOT / "tests/corpus"):
+def read_rows(folder, scratch, runs):
+    """By run: those rows of the labels of a folder, and the rows that they were improved to."""
+    scratch.mkdir()
+    recordings = score.unpack_archives(folder, scratch)
+    with open(folder / "labels.csv", newline="", encoding="utf-8") as file:
+        labels = {label["run"]: label for label in csv.DictReader(file)}
+    wanted = runs & set(labels)
+    wanted |= {labels[run]["improved"] for run in wanted} & set(labels)
+    return {run: score.Row(labels[run], recordings) for run in wanted}
+
+
+def main(trials_path, *row_folders):
     with tempfile.TemporaryDirectory() as scratch:
         scratch = pathlib.Path(scratch)
         folder = pathlib.Path(trials_path)
@@ -165,19 +177,16 @@ def main(trials_path, recordings, rows_folder=score.ROOT / "tests/corpus"):
                 tar.extractall(scratch / "trials", filter="data")
             folder = scratch / "trials"
         trials = read_trials(folder)
-        (scratch / "recordings").mkdir()
-        recordings = score.unpack_archives(pathlib.Path(recordings), scratch / "recordings")
-        with open(pathlib.Path(rows_folder) / "labels.csv", newline="", encoding="utf-8") as file:
-            labels = {label["run"]: label for label in csv.DictReader(file)}
-        wanted = {run for run, _ in trials if run in labels}
-        wanted |= {labels[run]["improved"] for run in wanted} & set(labels)
-        rows = {run: score.Row(labels[run], recordings) for run in wanted}
+        runs = {run for run, _ in trials}
+        rows = {}
+        for number, row_folder in enumerate(row_folders):
+            rows |= read_rows(pathlib.Path(row_folder), scratch / f"recordings.{number}", runs)
         print_programs(trials)
         pairs = print_strategies(trials, rows)
-        print_totals(trials, pairs)
+        print_totals(trials, rows, pairs)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (3, 4):
+    if len(sys.argv) < 3:
         sys.exit(__doc__)
     main(*sys.argv[1:])

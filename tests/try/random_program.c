@@ -1,5 +1,5 @@
 /*
- * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|checks|events|alternate|memory|copies|copies-at-once|copies-alike|copies-alike-async|private|private-copies|forks|turns|pipeline]] - a program that calls the driver as chance has it, the same for the same seed.
+ * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|checks|events|alternate|memory|copies|copies-at-once|copies-alike|copies-alike-async|private|private-copies|forks|turns|shared|captures|pipeline]] - a program that calls the driver as chance has it, the same for the same seed.
  *
  * It prints what each call that waits, copies or asks returned, and the hash of all that the driver had done by then
  * (fake/).  Run bare and tried, it must print the same.  Its threads take turns; with at-once they do not, each
@@ -10,7 +10,8 @@
  * copies, and copies-at-once: there are large copies between the host and the GPU as well; copies-alike: STEPS times the same, and
  * nothing else.
  * pipeline: copies from page-locked memory to the GPU, kernels, and copies back.
- * forks: kernels in streams that fork and join by events; turns: mostly in streams by turns, which nothing orders.
+ * forks: kernels in streams that fork and join by events; turns: mostly in streams by turns, which nothing orders.  shared: the same ones again and again, in a stream into which other threads launch at the same time.
+ * captures: one thread captures, and the others wait at the same time.
  * memory: it allocates and frees STEPS times, and launches nothing.
  */
 #define _GNU_SOURCE
@@ -398,7 +399,14 @@ int main(int argc, char **argv)
 {
 	pthread_t threads[THREADS];
 	const char *how = argc > 3 ? argv[3] : "";
-	bool is_at_once = !strcmp(how, "at-once") || !strcmp(how, "copies-at-once"), is_loop;
+	bool is_shared = !strcmp(how, "shared"), is_loop;
+	bool is_beside = !strcmp(how, "captures");
+	bool is_at_once =
+		!strcmp(how, "at-once") || !strcmp(how, "copies-at-once") || is_shared || is_beside;
+	void *(*run)(void *) = is_shared    ? run_shared
+			       : is_beside  ? run_beside_captures
+			       : is_at_once ? run_at_once
+					    : run_thread;
 
 	seed = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 1;
 
@@ -415,7 +423,7 @@ int main(int argc, char **argv)
 	rare_from = steps_left * (1 + seed % 4) / 5;
 	find_functions(seed % 3, seed % 4 == 3);
 	set_up();
-	if (has_forks)
+	if (has_forks || is_shared)
 		set_up_forks();
 	if (has_copies)
 		allocate_for_copies();
@@ -429,11 +437,10 @@ int main(int argc, char **argv)
 	}
 	if (is_loop) {
 		loop(!strcmp(how, "waits") || !strcmp(how, "reads") ? 1 : 20, how);
-		steps_left = 0;
 	}
-	for (size_t i = 0; i < THREADS; i++)
-		pthread_create(&threads[i], NULL, is_at_once ? run_at_once : run_thread, (void *)i);
-	for (size_t i = 0; i < THREADS; i++)
+	for (size_t i = 0; !is_loop && i < THREADS; i++)
+		pthread_create(&threads[i], NULL, run, (void *)i);
+	for (size_t i = 0; !is_loop && i < THREADS; i++)
 		pthread_join(threads[i], NULL);
 	for (size_t i = 0; is_at_once && i < THREADS; i++)
 		printf("thread %zu %lx\n", i, sum_of_thread((unsigned)i));

@@ -122,10 +122,33 @@ count() {
 	done
 }
 
+@test "kernels of a stream that several threads use come one after the other, also where it forks from another one" {
+	export FAKE_DRIVER_ORDER=1 FAKE_DRIVER_TURNS=1 strategies=graph
+	for seed in ${SEEDS:-1 2}; do both "$seed" shared; done
+	[ "$(count graph_launches)" -gt 100 ]
+	strategies=graph,pool,fewer-waits,pinned
+	for seed in ${SEEDS:-3}; do both_later "$seed" shared; done
+}
+
+@test "what was put off comes first where no thread can be made that looks after it" {
+	ulimit -s 214748364800 2>/dev/null || skip "the limit of the stack cannot be raised here"
+	for seed in ${SEEDS:-1 2}; do both "$seed" loop; done
+	[ "$(count passed:no_memory)" -gt 100 ]
+	[ "$(count memory_deferred)" -eq 2 ] # in each the first thing that could be put off
+}
+
 @test "a wait is not taken for over when what was put off is given to the GPU while the driver is asked" {
 	export FAKE_DRIVER_ORDER=1 FAKE_DRIVER_SLOW_QUERIES=1 strategies=graph,fewer-waits
 	for seed in ${SEEDS:-1 4 5 8}; do both_later "$seed" forks; done
 	[ "$(count waits_left_out)" -gt 5 ]
+}
+
+@test "no thread makes a wait that was left out while another one captures a stream" {
+	export FAKE_DRIVER_ORDER=1 FAKE_DRIVER_DISTURBED=1
+	for strategies in fewer-waits graph,fewer-waits; do
+		for seed in ${SEEDS:-1}; do both "$seed" captures; done
+	done
+	[ "$(count waits_left_out)" -gt 100 ]
 }
 
 @test "copies of page-locked memory between launches are put off, and nothing of other memory" {
@@ -171,7 +194,7 @@ count() {
 
 @test "threads that copy at once get what they copied, also where it compares and steps aside by itself" {
 	strategies=pinned
-	for seed in ${SEEDS:-3 8 16}; do both "$seed" copies-at-once; done
+	for seed in ${SEEDS:-3 5 8 16}; do both "$seed" copies-at-once; done
 	[ "$(count copies_staged)" -gt 20 ]
 	strategies=graph,pool,pinned
 	for seed in ${SEEDS:-4}; do both "$seed" copies-at-once; done

@@ -74,8 +74,7 @@ CUresult cuMemHostRegister(void *address, size_t bytes, unsigned flags)
 	CUresult result = CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
 
 	pthread_mutex_lock(&fake_lock);
-	if (fake_captures)
-		fake_log_op("capture_disturbed", fake_captures, 0);
+	fake_disturb();
 	for (int i = 0; i < REGISTERED_MOST && !registered_at(address); i++)
 		if (!registered[i].address) {
 			registered[i] = (struct registered){
@@ -135,8 +134,7 @@ CUresult cuMemHostUnregister(void *address)
 	struct registered *found;
 
 	pthread_mutex_lock(&fake_lock);
-	if (fake_captures)
-		fake_log_op("capture_disturbed", fake_captures, 0);
+	fake_disturb();
 	fake_settle_pieces();
 	found = registered_at(address);
 	if (found && found->address != address)

@@ -94,6 +94,11 @@ CUresult fake_answer(void);
 CUresult fake_wait(void);
 extern int fake_captures;
 
+/* Of what must not be done while a stream is captured: it is in the hash then.  FAKE_DRIVER_DISTURBED=1: that is said on stderr, too, and
+ * waiting for an event takes a while. */
+void fake_disturb(void);
+bool fake_tells_disturbed(void);
+
 /* What is done before what (order.c), all under fake_lock.  An operation is given to a stream: what comes before it is known
  * then. */
 bool fake_has_order(void);
@@ -106,6 +111,7 @@ void fake_order(int stream);
  * is in the hash. */
 void fake_order_numbered(int stream, unsigned lane, unsigned long number, uint64_t hash);
 uint64_t fake_numbered(void);
+bool fake_takes_turns(void); /* and packed launches take a while, as does a launch of a graph */
 
 /* A graph is launched: each node is done behind those that it depends on, and the stream goes on behind all. */
 void fake_begin_graph(int stream);

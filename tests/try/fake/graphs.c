@@ -266,7 +266,7 @@ static CUresult graph_launch(CUgraphExec exec, CUstream stream)
 {
 	CUresult result;
 
-	if (getenv("FAKE_DRIVER_SLOW") && !exec->is_captured)
+	if ((getenv("FAKE_DRIVER_SLOW") || fake_takes_turns()) && !exec->is_captured)
 		usleep(SLOW_US);
 	if (fake_refuses("graph", exec->is_captured))
 		return CUDA_ERROR_NOT_SUPPORTED;

@@ -4,6 +4,8 @@
  * With FAKE_DRIVER_ORDER=1 the hash has, for each operation, how many of each stream's operations come before it for certain:
  * by their stream, by events, or because the host had waited for them.  What nobody waited for counts as not done: questions
  * say so, and what kernels tell the host appears no sooner.  With FAKE_DRIVER_ORDER=loose the hash has nothing of it.
+ * FAKE_DRIVER_TURNS=1, beside that: it says on stderr where a kernel with a number is not known to come after the one before it
+ * that belongs to the same, whatever their numbers.
  */
 #define _GNU_SOURCE
 #include "fake.h"
@@ -40,6 +42,11 @@ bool fake_has_order(void)
 	if (has_order < 0)
 		has_order = getenv("FAKE_DRIVER_ORDER") != NULL;
 	return has_order;
+}
+
+bool fake_takes_turns(void)
+{
+	return getenv("FAKE_DRIVER_TURNS") != NULL;
 }
 
 /* More may be known to be done, as where memory that was kept is given back: it is not in the hash. */
@@ -124,6 +131,16 @@ uint64_t fake_numbered(void)
 	return numbered;
 }
 
+/* Which of those it is that belong to the same. */
+static unsigned long take_turn(const unsigned long *last, unsigned lane)
+{
+	static unsigned long turns[FIRST_STREAM - NUMBERED];
+
+	if (*last != turns[lane])
+		fprintf(stderr, "kernels of %u at the same time\n", lane);
+	return ++turns[lane];
+}
+
 void fake_order_numbered(int stream, unsigned lane, unsigned long number, uint64_t hash)
 {
 	unsigned long *last;
@@ -139,6 +156,8 @@ void fake_order_numbered(int stream, unsigned lane, unsigned long number, uint64
 		if (streams[stream].of[i])
 			hash = (hash ^ (uint64_t)i ^ streams[stream].of[i] << 10) * 1099511628211u;
 	numbered += hash ^ hash >> 29;
+	if (fake_takes_turns())
+		number = take_turn(last, lane);
 	*last = number > *last ? number : *last;
 }
 

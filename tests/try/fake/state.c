@@ -80,6 +80,22 @@ CUresult fake_observe(const char *what, long which)
 
 int fake_captures;
 
+bool fake_tells_disturbed(void)
+{
+	return getenv("FAKE_DRIVER_DISTURBED") != NULL;
+}
+
+void fake_disturb(void)
+{
+	int captures = __atomic_load_n(&fake_captures, __ATOMIC_SEQ_CST);
+
+	if (!captures)
+		return;
+	fake_log_op("capture_disturbed", captures, 0);
+	if (fake_tells_disturbed())
+		fprintf(stderr, "a capture is disturbed\n");
+}
+
 CUresult fake_wait(void)
 {
 	if (!fake_current())

@@ -2,6 +2,7 @@
 #include "program.h"
 
 #include <stdint.h>
+#include <unistd.h>
 
 static unsigned long sums[THREADS];
 static __thread CUevent
@@ -37,7 +38,7 @@ static void launch_own(unsigned number)
 {
 	for (unsigned i = 0; i < phrase_length; i++) {
 		launch_one(&phrase[i], number);
-		if (!has_copies && below(8) == 0)
+		if (below(8) == 0)
 			use_event(streams[3 + number]);
 	}
 }
@@ -46,7 +47,7 @@ static void observe_own(unsigned number)
 {
 	unsigned char bytes[64];
 
-	if (!has_copies && below(4) == 0)
+	if (below(4) == 0)
 		must(p_cuEventSynchronize(own_event), "cuEventSynchronize");
 	if (below(2)) {
 		must(p_cuStreamSynchronize(streams[3 + number]), "cuStreamSynchronize");
@@ -116,6 +117,33 @@ void *run_at_once(void *given)
 			copy_much(number);
 	}
 	observe_own(number);
+	return NULL;
+}
+
+/* The first thread captures, the others wait for the GPU and ask it. */
+void *run_beside_captures(void *given)
+{
+	unsigned number = (unsigned)(uintptr_t)given;
+	CUgraph graph;
+
+	must(p_cuCtxSetCurrent(context), "cuCtxSetCurrent");
+	chance = seed * 7919u + number;
+	for (unsigned i = 0; i < steps_left * 10; i++) {
+		if (number) {
+			launch_one(&(struct launch){.kind = 1}, number);
+			must(p_cuStreamSynchronize(streams[3 + number]), "cuStreamSynchronize");
+			(void)p_cuStreamQuery(streams[3 + number]);
+			usleep(below(1000));
+			continue;
+		}
+		must(p_cuStreamBeginCapture(streams[3], CU_STREAM_CAPTURE_MODE_RELAXED),
+		     "cuStreamBeginCapture");
+		usleep(below(1000));
+		must(p_cuStreamEndCapture(streams[3], &graph), "cuStreamEndCapture");
+		must(p_cuGraphDestroy(graph), "cuGraphDestroy");
+		must(p_cuCtxSynchronize(), "cuCtxSynchronize");
+		usleep(below(1000));
+	}
 	return NULL;
 }
 

@@ -152,6 +152,13 @@ static void take_back(struct place *place, unsigned char *host, CUstream stream)
 	tell(place, "taken", result, sum_of(host, place->bytes));
 }
 
+/* How much of what lies behind a bad address was copied is not certain: so that nobody reads it. */
+static void fill_behind(struct place *place, size_t hole, size_t bytes, CUstream stream)
+{
+	memset(place->host + hole, 0xee, bytes - hole);
+	must(p_cuMemsetD8Async(place->gpu + hole, 0xee, bytes - hole, stream), "cuMemsetD8Async");
+}
+
 /* Where the last byte, or one in the middle, cannot be read, or written, or is not the GPU's. */
 static void fail(struct place *place, CUstream stream)
 {
@@ -175,10 +182,11 @@ static void fail(struct place *place, CUstream stream)
 	result = is_to_host ? to_host(form, host, gpu, bytes, stream)
 			    : to_gpu(form, gpu, host, bytes, stream);
 	change_on_gpu(place, stream);
-	if (way > 2)
+	if (way > 2) {
 		must(mprotect(host + hole, PAGE_BYTES, PROT_READ | PROT_WRITE) != 0, "mprotect");
-	tell(place, "failed", result,
-	     way > 2 ? sum_of(place->host, hole) : 0); /* what is behind that is not certain */
+		fill_behind(place, hole, bytes, stream);
+	}
+	tell(place, "failed", result, way > 2 ? sum_of(place->host, hole) : 0);
 }
 
 static void copy_in_capture(struct place *place)

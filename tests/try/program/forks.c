@@ -5,8 +5,10 @@
 #include "program.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { FORK_STREAMS = 6, FORK_EVENTS = 10, TIMED_EVENTS = 2, OPS_MAX = 60 };
 enum what { LAUNCH, RECORD, WAIT };
@@ -235,4 +237,50 @@ void step_forks(void)
 		renew_fork_stream();
 	if (below(20) == 0)
 		capture_nothing();
+}
+
+/* ---- threads that use a stream at once ---- */
+
+static void launch_in(unsigned stream, bool is_packed)
+{
+	struct {
+		CUdeviceptr target;
+		unsigned stream, number, value;
+	} packed = {buffers[stream], stream, 0, 0};
+	size_t bytes = sizeof(packed);
+	void *parameters[] = {&packed.target, &packed.stream, &packed.number, &packed.value};
+	void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE,
+			 &bytes, CU_LAUNCH_PARAM_END};
+
+	must(p_cuLaunchKernel(numbered, 1, 1, 1, 32, 1, 1, 0, fork_streams[stream],
+			      is_packed ? NULL : parameters, is_packed ? extra : NULL),
+	     "numbered");
+}
+
+static void fork_and_join(void)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		unsigned stream = i % 2 ? 2 : 1;
+
+		launch_in(stream, false);
+		must(p_cuEventRecord(fork_events[i], fork_streams[stream]), "cuEventRecord");
+		must(p_cuStreamWaitEvent(fork_streams[3 - stream], fork_events[i], 0),
+		     "cuStreamWaitEvent");
+	}
+	launch_in(1, false);
+	must(p_cuStreamSynchronize(fork_streams[1]), "cuStreamSynchronize");
+}
+
+void *run_shared(void *number)
+{
+	must(p_cuCtxSetCurrent(context), "cuCtxSetCurrent");
+	chance = seed * 7919u + (uintptr_t)number;
+	for (unsigned i = 0; i < steps_left * 10; i++) {
+		if (number)
+			launch_in(2, true);
+		else
+			fork_and_join();
+		usleep(below(number ? 2000 : 300));
+	}
+	return NULL;
 }

@@ -94,6 +94,8 @@ void copy_in(void);
 extern bool takes_turns; /* most launches go to streams by turns, without events */
 void set_up_forks(void);
 void step_forks(void);
+void *run_shared(
+	void *number); /* of the thread: the first one forks into a stream that the others launch into at once */
 
 /* ---- copies of page-locked memory between launches ---- */
 
@@ -116,5 +118,6 @@ unsigned long sum_of_copies(unsigned place);
 /* number: of the thread.  What its memory contained, in the end. */
 void *run_at_once(void *number);
 unsigned long sum_of_thread(unsigned number);
+void *run_beside_captures(void *number);
 
 #endif
