@@ -30,6 +30,7 @@
 	TECHNIQUE(fuse)                  \
 	TECHNIQUE(dependent_launch)      \
 	TECHNIQUE(fill_gpu)              \
+	TECHNIQUE(smaller_blocks)        \
 	TECHNIQUE(wider_loads)           \
 	TECHNIQUE(batch_launches)        \
 	TECHNIQUE(while_node)            \
