@@ -171,7 +171,7 @@ def main(trials_path, recordings, rows_folder=score.ROOT / "tests/corpus"):
             labels = {label["run"]: label for label in csv.DictReader(file)}
         wanted = {run for run, _ in trials if run in labels}
         wanted |= {labels[run]["improved"] for run in wanted} & set(labels)
-        rows = {run: score.Row(labels[run], recordings) for run in wanted}
+        rows = {run: score.Row(labels[run], recordings, recordings) for run in wanted}
         print_programs(trials)
         pairs = print_strategies(trials, rows)
         print_totals(trials, pairs)
