@@ -2,10 +2,10 @@
  * smaller_blocks.c - kernels of few blocks have the same threads, each with the same work, in smaller blocks on more SMs.
  *
  * What is gained is what warps of an SM held each other up.  The schedulers of one with fewer than 16 warps idle while an
- * addition is computed (full_sm.h), so that fewer warps on it make none of them faster: that is the usual figure, but for what counters show its caches and
- * units to be busy for, which is shared out.  At the
- * low end nothing is gained, as each thread is a chain of steps; at the high end warps share what an SM does in proportion,
- * as where they wait for its cache.  A warp is not divided.
+ * addition is computed (full_sm.h), so that fewer warps on it make none of them faster: that is the usual figure, but for
+ * the time that counters show its caches and units to be busy for, which is shared out.  At the low end nothing is gained,
+ * as each thread is a chain of steps; at the high end warps share what an SM does in proportion, as where they wait for its
+ * cache.  A warp is not divided.
  */
 #include "techniques/techniques.h"
 

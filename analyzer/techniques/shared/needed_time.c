@@ -36,7 +36,7 @@ double needed_of_sms(const struct recorded_run *run, uint32_t kernel)
 	if (!roofline || profile_only_device(run->model->profile) == PROFILE_NONE)
 		return 0;
 	for (size_t i = 0; i < roofline->kernel_count; i++)
-		for (int roof = 0; roof < ROOF_COUNT; roof++)
+		for (int roof = 0; roof < ROOF_COMPUTE_END; roof++)
 			if (roofline->kernels[i].subject == kernel && roof != ROOF_dram &&
 			    !roofline->kernels[i].is_wrong)
 				share = fmax(share, roofline->kernels[i].quantities[roof].share);
