@@ -32,6 +32,7 @@
 	TECHNIQUE(fill_gpu)              \
 	TECHNIQUE(smaller_blocks)        \
 	TECHNIQUE(wider_loads)           \
+	TECHNIQUE(pad_shared)            \
 	TECHNIQUE(batch_launches)        \
 	TECHNIQUE(while_node)            \
 	TECHNIQUE(check_every)           \
