@@ -52,7 +52,7 @@ LONG_PAUSE_NS = 20_000_000
 OTHER_KERNELS = 0.25
 
 # Kernels that get shorter, but no shorter than roofs allow.
-BOUND_BY_COUNTERS = {"fill_gpu", "smaller_blocks", "wider_loads"}
+BOUND_BY_COUNTERS = {"fill_gpu", "pad_shared", "smaller_blocks", "wider_loads"}
 
 # The runs that are joined (include/roofline/runs.h).
 RUNS = {"trace": 1, "counters": 3}
@@ -110,6 +110,7 @@ OPTIONS = {
     "device_decision": "--decide",
     "fill_gpu": "--fill",
     "fuse": "--fuse",
+    "pad_shared": "--pad-shared",
     "pinned_memory": "--pinned",
     "preallocate": "--preallocate",
     "remove_syncs": "--fewer-waits",
