@@ -64,6 +64,7 @@ static struct recommendation *add(struct advice *advice, const struct facts *fac
 					.risk = words.risk,
 					.workload = words.workload,
 					.device = device,
+					.is_at_roof = rule->is_at_roof,
 					.is_once = rule->is_once &&
 						   facts->devices[device].is_repeating,
 					.target = target_of(facts, device)};
@@ -160,6 +161,13 @@ static bool may_lose(const struct predicted_gain *gain, bool has_range)
 	       gain_least_speedup(gain, GAIN_STEADY) < 1;
 }
 
+/* Of a range that was asked for any gain is told as one. */
+static bool is_minor(const struct predicted_gain *gain, bool has_range)
+{
+	return !has_range &&
+	       fmax(gain->program.speedup, gain->steady.speedup) < LEAST_PLACE_SPEEDUP;
+}
+
 /* Hands the prediction over to the recommendation, with the evidence that it comes from. */
 static int put_prediction(struct recommendation *item, const struct facts *facts,
 			  const struct rule *rule, const struct what_if *what_if)
@@ -173,6 +181,7 @@ static int put_prediction(struct recommendation *item, const struct facts *facts
 	item->gain.keeps_results = rule->technique->keeps_results;
 	item->is_dropping = rule->technique->is_shared;
 	item->is_unsure = may_lose(&item->gain, has_range);
+	item->is_minor = is_minor(&item->gain, has_range);
 	item->expected_speedup = gain_expected_speedup(&item->gain, has_range);
 	if (item->gain.is_up_to && prediction->place.low > 0)
 		return add_range(item, prediction);

@@ -28,7 +28,9 @@ struct recommendation {
 	const char *
 		part_of; /* id of the one that contains it, and that it was put before; NULL: of none */
 	bool is_dropping; /* it only leaves calls out: little to do, and it leaves most to other changes */
-	bool is_once;	/* it is about what happens once, beside what the program repeats */
+	bool is_once;  /* it is about what happens once, beside what the program repeats */
+	bool is_minor; /* what is predicted of the run and of what it repeats is less than runs on two machines differ by */
+	bool is_at_roof; /* it is about kernels at their roof, which nothing else makes faster */
 	bool is_unsure; /* it may also lose: all low ends are below 1, and what is expected where only the gain is assumed */
 	struct predicted_gain gain;
 	double expected_speedup; /* of it, as gain_expected_speedup has it: what the order is by */

@@ -14,6 +14,7 @@
 #include "base/ns.h"
 #include "replay/calls.h"
 #include "techniques/shared/dependences.h"
+#include "techniques/shared/full_sm.h"
 #include "techniques/shared/needed_time.h"
 #include "techniques/shared/streams.h"
 #include "techniques/techniques.h"
@@ -27,9 +28,7 @@ static const char dependent[] =
 /* A kernel with more of the blocks that the SMs hold at once has little room beside it.  One with a block for more of the
  * SMs, always of the same grid, is rather a step of one computation than a part. */
 #define FILL_MOST 0.5
-/* An SM with fewer has schedulers that idle while an addition is computed: four of them, and 4 cycles, for each of which
- * they take a warp (CUDA C++ Programming Guide, 'Multiprocessor Level', of compute capability 7 and later). */
-#define THREADS_TO_FILL (4 * 4 * 32)
+#define THREADS_TO_FILL (FULL_SM_WARPS * 32)
 /* At the low end. */
 #define PAIR 2
 

@@ -1,9 +1,11 @@
 /*
  * fill_gpu.c - kernels whose shape leaves much of the GPU without work have the same work in more or fuller blocks.
  *
- * All SMs and lanes then have as much, and the kernel takes the part of its time that its own had (launch_fill.h), or
- * less where SMs can hold several blocks.  No less than what its work takes at the roof that counters show nearest, than
- * its bytes of DRAM do by samples, or than an empty kernel.
+ * All SMs and lanes then have as much, and the kernel takes the part of its time that its own had (launch_fill.h).  Where
+ * an SM had so few warps that its schedulers idled (full_sm.h), more of them keep these busy, too, as far as there is room;
+ * at the high end SMs have as many blocks as fit, each as fast as alone.  No less than what its work takes at 80% of the
+ * roof that counters show nearest, or its bytes of DRAM by samples, which is all of it at the high end, or than an empty
+ * kernel.
  *
  * That is so where the work of a thread can be split, or where threads on an SM wait for each other.  Where each thread
  * goes through a chain of steps of its own, all blocks run at once and take as long however the threads are spread: that
@@ -17,6 +19,7 @@
 
 #include "analysis/counters/launch_fill.h"
 #include "analysis/statistics/library_kernel.h"
+#include "techniques/shared/full_sm.h"
 #include "techniques/shared/lengths.h"
 #include "techniques/shared/lone_kernels.h"
 #include "techniques/shared/needed_time.h"
@@ -24,17 +27,34 @@
 static const char filled[] =
 	"no kernel that runs alone has a shape that leaves much of the GPU empty";
 
+/* The part that the warps of an SM with blocks keep busy of its schedulers. */
+static double busy_share(const struct launch_fill *fill, const struct profile_device *device)
+{
+	double blocks =
+		fmin(ceil((double)fill->blocks / device->sm_count), fill->occupancy.blocks_per_sm);
+
+	return fmin(blocks * launch_fill_warps(fill) / FULL_SM_WARPS, 1);
+}
+
+/* No less than with as many blocks as fit. */
+static double usual_share(const struct launch_fill *fill, const struct profile_device *device)
+{
+	return fmax(fill->filled_share * busy_share(fill, device), fill->crowded_share);
+}
+
 /* What is left of the time of a launch whose work can be split; 1 where nothing is to be gained. */
 static double left_of(const struct application *application, const struct profile_signature *launch)
 {
-	const struct profile *profile = application->run->model->profile;
+	const struct profile_device *device =
+		&application->run->model->profile->devices[application->device];
 	struct launch_fill fill;
 
-	if (!launch_fill_of(&fill, &profile->devices[application->device], launch) ||
-	    fill.lack == LAUNCH_LACKS_NOTHING || library_kernel_of(launch->name))
+	if (!launch_fill_of(&fill, device, launch) || fill.lack == LAUNCH_LACKS_NOTHING ||
+	    library_kernel_of(launch->name))
 		return 1;
-	return fmax(application->end == ASSUMED_MOST ? fill.crowded_share : fill.filled_share,
-		    needed_time_share(application->run, launch->kernel));
+	return fmax(application->end == ASSUMED_MOST ? fill.crowded_share
+						     : usual_share(&fill, device),
+		    needed_time_usual(application, launch->kernel));
 }
 
 static size_t fill_kernels(struct application *application)
@@ -84,8 +104,8 @@ const struct technique technique_fill_gpu = {
 	.effect =
 		"Kernels that run alone with fewer blocks than SMs, with blocks of a few threads, of so few that an SM "
 		"holds no more of them, or with a last wave of few blocks, have the same work in blocks for all SMs, lanes "
-		"and warps. None takes less than its "
-		"work does at the roof that counters show nearest, or than an empty kernel; those of libraries are "
+		"and warps, of which an SM has 16 or as many as fit. None takes less than its "
+		"work does at 80% of the roof that counters show nearest, or than an empty kernel; those of libraries are "
 		"left alone.",
 	.changed = "kernels fill the GPU",
 	.assumes =

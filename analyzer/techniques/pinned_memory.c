@@ -16,7 +16,8 @@ static size_t pin_copies(struct application *application)
 	return lengths_pin_copies(application, false);
 }
 
-/* What it costs must be known where only a few copies can earn it back. */
+/* What it costs must be known where only a few copies can earn it back.  Of many it is paid once for all, and they also save
+ * what the host does for each. */
 static int change_run(struct application *application)
 {
 	struct pinning pinning;
@@ -27,7 +28,8 @@ static int change_run(struct application *application)
 		return rc;
 	if (pinning.copy_count && pinning.copy_count < PINNING_FEW_COPIES && !pinning.cost_ns)
 		application->effect->refusal = few_copies;
-	else if (pinning.cost_ns > 0 && pinning.cost_ns >= pinning.saved_ns)
+	else if (pinning.copy_count < PINNING_FEW_COPIES && pinning.cost_ns > 0 &&
+		 pinning.cost_ns >= pinning.saved_ns)
 		application->effect->refusal = costs_more;
 	else
 		rc = lengths_change(application, pin_copies);

@@ -30,6 +30,9 @@
 	TECHNIQUE(fuse)                  \
 	TECHNIQUE(dependent_launch)      \
 	TECHNIQUE(fill_gpu)              \
+	TECHNIQUE(smaller_blocks)        \
+	TECHNIQUE(wider_loads)           \
+	TECHNIQUE(pad_shared)            \
 	TECHNIQUE(batch_launches)        \
 	TECHNIQUE(while_node)            \
 	TECHNIQUE(check_every)           \

@@ -133,16 +133,16 @@ class Program(score.Row):
 
 
 def public_rows(where, folder):
-    with tempfile.TemporaryDirectory() as scratch:
+    with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryDirectory() as joined:
         recordings = score.unpack_archives(folder, pathlib.Path(scratch))
         with open(folder / "labels.csv", newline="", encoding="utf-8") as file:
-            rows = {label["run"]: Program(label, recordings) for label in csv.DictReader(file)}
+            rows = {label["run"]: Program(label, recordings, joined) for label in csv.DictReader(file)}
         rows = {name: row for name, row in rows.items() if row.paths}
         for name, row in rows.items():
             gains = row.predicted(rows) if row.label["improved"] in rows else None
             if not gains or row.does_other_work(rows) or row.label["differs"]:
                 continue
-            said = score.ask("whatif", score.OPTIONS[row.label["change"]], row.paths["trace"])
+            said = row.what_if()
             program = name.split(".")[0]
             yield Row(where, program, kind_of(said), gains, row.measured(rows), margin_of(said))
 

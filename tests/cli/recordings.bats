@@ -425,7 +425,7 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 # Only the end of an interval may reach further than idle time.
 @test "advice: what is at stake lies within the idle time, and the evidence counts what was recorded" {
 	expect "$(recordings)" 'all(a["evidence"] and (0 < a["at_stake_ns"] <= d["wall_ns"] or a["id"] in untimed) for a in r["advice"])' \
-		'd["kernel_concurrent_ns"] or all(a["at_stake_ns"] <= max(d["idle_ns"], (1 - 1 / (a["high"] or 1)) * d["wall_ns"] + 1) for a in r["advice"] if a["id"] not in ("pageable_copy", "copy_overlap", "sm_imbalance", "long_block", "underfilled_gpu", "hot_atomics", "fuse_neighbors", "bank_conflicts"))'
+		'd["kernel_concurrent_ns"] or all(a["at_stake_ns"] <= max(d["idle_ns"], (1 - 1 / (a["high"] or 1)) * d["wall_ns"] + 1) for a in r["advice"] if a["id"] not in ("pageable_copy", "copy_overlap", "sm_imbalance", "long_block", "underfilled_gpu", "fill_gpu", "hot_atomics", "fuse_neighbors", "bank_conflicts"))'
 	expect graph_chain.naive 'any(e.startswith("604 waits of the host for 600 launches") for a in r["advice"] for e in a["evidence"])'
 }
 

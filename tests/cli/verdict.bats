@@ -79,6 +79,29 @@ holds() {
 	holds "not j['advice'][0]['unsure']"
 }
 
+@test "what brings little, and what is left to kernels at their roof, is told as that" {
+	json report "$recordings/memory_bound.naive"
+	holds "(j['advice'][0]['strategy'], j['advice'][0]['at_roof'], j['advice'][0]['minor']) == ('fewer_bytes', True, False)"
+	holds "j['verdict']['change'].startswith('at its roof; faster only so: Move fewer bytes')"
+	tar -xf "$root/tests/corpus/recordings.1.tar" attentionMergeState.trace.roofline
+	json report attentionMergeState.trace.roofline
+	holds "(j['advice'][0]['strategy'], j['advice'][0]['at_roof'], j['advice'][0]['minor']) == ('cuda_graph', False, True)"
+	holds "max(j['advice'][0]['speedup'], j['advice'][0]['steady']['speedup'] or 0) < 1.1"
+	holds "j['verdict']['change'].startswith('little to gain: ')"
+	json report "$recordings/graph_chain.naive"
+	holds "not j['advice'][0]['minor'] and not j['advice'][0]['at_roof']"
+}
+
+@test "where counters decide what the first advice brings they are what to record next" {
+	tar -xf "$root/tests/corpus/recordings.1.tar" haccmk.trace.roofline
+	tar -xf "$root/tests/corpus/recordings.2.tar" cbsfil.counters.roofline
+	json report haccmk.trace.roofline
+	holds "j['advice'][0]['strategy'] == 'fill_gpu' and [n['id'] for n in j['next']] == ['counters', 'advise', 'check']"
+	holds "j['next'][0]['why'].startswith('fill_gpu brings 1.00x to %.2fx, as far as' % j['advice'][0]['steady']['speedup'])"
+	json report cbsfil.counters.roofline # has them
+	holds "j['advice'][0]['strategy'] == 'fill_gpu' and j['next'][0]['id'] == 'advise'"
+}
+
 @test "JSON has the verdict, the next commands with their reasons, and the plan" {
 	json report "$recordings/graph_chain.naive"
 	holds "sorted(j['verdict']) == ['change', 'limit', 'next']"

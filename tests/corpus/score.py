@@ -9,7 +9,8 @@ labels.csv (tests/corpus).  Asked is the trace first, then the others where it r
 has no gain to tell.
 
 agrees        the first advice is the label's answer; or `leave`, and there is none, or none with any time at
-              stake.  That of the verdict: neither about what happens once nor what may lose
+              stake, or it says that there is little to gain, or that kernels are at their roof.
+              That of the verdict: neither about what happens once nor what may lose
 also          an expert would accept it as well; where there is none, to leave it
 asks          there is none, and the commands to run next count what the label's answer can be told by, where
               the recordings lack it
@@ -20,7 +21,8 @@ explained     of the recordings, whatever they hold: the replay gives their own 
 impossible    a gain beyond what is left when nothing that runs on the GPU gets shorter
 another work  the change leaves kernels as they are, and yet they take another time after it: the compiler
               made other code, so that what is measured is not the change alone
-predicted     by whatif, for the technique that the row with the change was made by: the column `change`
+predicted     by whatif, for the technique that the row with the change was made by: the column `change`;
+              of the trace, joined with the counters where these were recorded and bound what that may bring
 measured      of the row with the change, before through after, as `verify` has it without what recording
               added: of the steady state where both have one and their iterations can be matched, and so is
               what is predicted; else the time from the first kernel to the last one without pauses of more
@@ -36,6 +38,7 @@ import math
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -47,6 +50,12 @@ WAYS = ("trace", "counters", "sample")
 LEAST_GAIN = 1.03
 LONG_PAUSE_NS = 20_000_000
 OTHER_KERNELS = 0.25
+
+# Kernels that get shorter, but no shorter than roofs allow.
+BOUND_BY_COUNTERS = {"fill_gpu", "pad_shared", "smaller_blocks", "wider_loads"}
+
+# The runs that are joined (include/roofline/runs.h).
+RUNS = {"trace": 1, "counters": 3}
 
 # What the strategies of kernels are called in the labels; all others have the same name there.
 WORDS = {
@@ -101,10 +110,13 @@ OPTIONS = {
     "device_decision": "--decide",
     "fill_gpu": "--fill",
     "fuse": "--fuse",
+    "pad_shared": "--pad-shared",
     "pinned_memory": "--pinned",
     "preallocate": "--preallocate",
     "remove_syncs": "--fewer-waits",
+    "smaller_blocks": "--smaller-blocks",
     "unroll_graph": "--unroll",
+    "wider_loads": "--wider-loads",
 }
 
 
@@ -138,8 +150,8 @@ def greatest_gain(item):
 class Row:
     """A row of the labels with what the toolkit says of it."""
 
-    def __init__(self, label, folder):
-        self.label = label
+    def __init__(self, label, folder, scratch):
+        self.label, self.scratch = label, pathlib.Path(scratch)
         self.name = label["run"]
         self.paths = {way: folder / f"{self.name}.{way}.roofline" for way in WAYS}
         self.paths = {way: path for way, path in self.paths.items() if path.exists()}
@@ -172,8 +184,11 @@ class Row:
         return None
 
     def says_nothing(self):
-        """Whether there is no first advice, or it claims too little to act upon."""
+        """Whether there is no first advice, or it says that there is little to gain or that kernels are at
+        their roof, or claims too little to act upon."""
         first = self.first
+        if first and (first["minor"] or first["at_roof"]):
+            return True
         return first is None or (greatest_gain(first) <= LEAST_GAIN and not first["at_stake_ns"])
 
     def verdict(self):
@@ -231,11 +246,31 @@ class Row:
                     rows += [(int(row["start_ns"]), int(row["end_ns"])) for row in csv.DictReader(file)]
         return sorted(rows)
 
+    def what_if(self):
+        """What whatif says of the change that was made; {} where it predicts nothing."""
+        option, path = OPTIONS.get(self.label["change"]), self.paths.get("trace")
+        if self.label["change"] in BOUND_BY_COUNTERS and "counters" in self.paths:
+            path = self.joined
+        said = ask("whatif", option, path) if option and path else {}
+        return said if (said.get("place") or {}).get("speedup") else {}
+
+    @functools.cached_property
+    def joined(self):
+        """Trace and counters as the two runs of one recording, as analyze makes them."""
+        folder = self.scratch / f"{self.name}.joined"
+        for way, run in RUNS.items():
+            unpacked = self.scratch / f"{self.name}.{way}"
+            subprocess.run([TOOL, "unpack", "-o", unpacked, self.paths[way]], check=True)
+            for process in unpacked.iterdir():
+                folder.mkdir(exist_ok=True)
+                moved = shutil.move(process, folder / process.name)
+                with open(pathlib.Path(moved) / "process.csv", "a", encoding="utf-8") as file:
+                    file.write(f"run,{run}\n")
+        return folder
+
     def is_up_to(self):
         """Whether the low end is told first, as no recording tells whether what it assumes holds."""
-        option = OPTIONS.get(self.label["change"])
-        is_known = option and "trace" in self.paths
-        return bool(is_known and ask("whatif", option, self.paths["trace"]).get("up_to"))
+        return bool(self.what_if().get("up_to"))
 
     @functools.cached_property
     def pauses_ns(self):
@@ -295,10 +330,9 @@ class Row:
 
     def predicted(self, rows):
         """What whatif says of the change that was made, of what is measured; with its interval."""
-        option = OPTIONS.get(self.label["change"])
-        if not option or "trace" not in self.paths:
+        if "trace" not in self.paths:
             return None
-        said = ask("whatif", option, self.paths["trace"])
+        said = self.what_if()
         steady, place = said.get("steady") or {}, said.get("place") or {}
         ends = ("speedup", "low", "high")
         if steady.get("speedup") and self.steady_change(rows):
@@ -443,11 +477,11 @@ def print_explained(rows):
 
 
 def main(folder, runs_path=None, rows_folder=ROOT / "tests/corpus"):
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = unpack_archives(pathlib.Path(folder), pathlib.Path(scratch))
+    with tempfile.TemporaryDirectory() as recordings, tempfile.TemporaryDirectory() as joined:
+        folder = unpack_archives(pathlib.Path(folder), pathlib.Path(recordings))
         with open(pathlib.Path(rows_folder) / "labels.csv", newline="", encoding="utf-8") as file:
             labels = list(csv.DictReader(file))
-        rows = {label["run"]: Row(label, folder) for label in labels}
+        rows = {label["run"]: Row(label, folder, joined) for label in labels}
         missing = [name for name, row in rows.items() if not row.paths]
         rows = {name: row for name, row in rows.items() if row.paths}
         titles = ("run", "label", "first advice", "of", "right", "part", "whole", "label's", "measured", "")

@@ -165,7 +165,7 @@ def read_rows(folder, scratch, runs):
         labels = {label["run"]: label for label in csv.DictReader(file)}
     wanted = runs & set(labels)
     wanted |= {labels[run]["improved"] for run in wanted} & set(labels)
-    return {run: score.Row(labels[run], recordings) for run in wanted}
+    return {run: score.Row(labels[run], recordings, scratch) for run in wanted}
 
 
 def main(trials_path, *row_folders):

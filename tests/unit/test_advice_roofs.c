@@ -178,6 +178,43 @@ static void test_columns(void **state)
 	expect_loads(point_at("k", ROOF_l2, 0.3), (struct loads){0}, false, NULL);
 }
 
+/* So many bytes a launch of DRAM and through L1, of which the L2 of the device may have held some. */
+static bool is_unasked(double dram_bytes, double l1_bytes, double shared_bytes, uint64_t l2_bytes)
+{
+	struct roofline_point point = point_at("k", ROOF_dram, 0.3);
+	struct roofline roofline = {.kernels = &point, .kernel_count = 1};
+	struct builder *b = launches("k");
+	const struct recommendation *item;
+	struct advised it;
+
+	point.quantities[ROOF_dram].per_launch = dram_bytes;
+	point.quantities[ROOF_l1].per_launch = l1_bytes;
+	point.quantities[ROOF_shared].state = ROOFLINE_KNOWN;
+	point.quantities[ROOF_shared].total = shared_bytes;
+	b->devices[0].l2_bytes = l2_bytes;
+	advised_begin_counted(&it, b, roofline);
+	item = advised_item(&it, "uncoalesced");
+	if (item)
+		assert_string_equal(
+			item->evidence[0],
+			"k: 3.00 MiB a launch of DRAM, and 1.00 MiB through L1: parts of what moves are "
+			"not asked for before they are gone");
+	advised_end(&it);
+	return item;
+}
+
+static void test_unasked(void **state)
+{
+	const double mib = 1 << 20;
+
+	(void)state;
+	assert_true(is_unasked(3 * mib, mib, 0, 0));
+	assert_false(is_unasked(1.1 * mib, mib, 0, 0));
+	assert_false(is_unasked(3 * mib, mib, 0, 2 << 20));
+	assert_false(is_unasked(3 * mib, mib, 1, 0)); /* it may be copied there past L1 */
+	assert_false(is_unasked(3 * mib, 0, 0, 0));   /* not counted */
+}
+
 /* A quarter of L1's roof for 1 MiB of DRAM and 400 operations a byte. */
 static struct roofline_point cached(void)
 {
@@ -337,6 +374,8 @@ int main(void)
 		SENTENCE(
 			"a kernel whose warps touch far more sectors than they need is advised to coalesce",
 			test_uncoalesced),
+		SENTENCE("so do kernels that move more bytes of DRAM than go through L1",
+			 test_unasked),
 		SENTENCE("blocks of one thread in x read columns, as far as nobody counted",
 			 test_columns),
 		SENTENCE(

@@ -35,6 +35,14 @@ static struct builder *launches(const char *name, uint32_t blocks, bool is_besid
 	return b;
 }
 
+/* Of the kernels' time. */
+static void expect_left(const struct what_if *found, double left)
+{
+	double saved_ns = (double)predicted_saved_ns(found);
+
+	assert_float_equal(1 - saved_ns / ((double)LAUNCH_COUNT * KERNEL_NS), left, 0.01);
+}
+
 static void test_filled(void **state)
 {
 	struct predicted_run it = predicted_begin(launches("k", 25, false), 0, NULL);
@@ -44,13 +52,29 @@ static void test_filled(void **state)
 	assert_int_equal(what_if_alone(&found, TECHNIQUE_fill_gpu, &it.all, 0), 0);
 	assert_null(found.effect.refusal);
 	assert_int_equal(found.effect.changed_count, LAUNCH_COUNT);
-	/* a quarter of the time of each; at the low end each takes as long as before, of which nothing can be off */
-	assert_in_range((uint64_t)(100 * found.prediction.place.speedup), 240, 300);
+	/* a quarter of the SMs, and each with 8 of the 16 warps that its schedulers have room for; at the low end each takes as
+	 * long as before, of which nothing can be off */
+	expect_left(&found, 0.125);
 	assert_in_range((uint64_t)(1000 * found.prediction.place.low), 999, 1000);
 	predicted_end(&it);
 }
 
-/* Counters say that its bytes take 60% of its time, however many blocks move them. */
+/* Registers leave an SM room for one block: there are no more than 8 warps. */
+static void test_no_room(void **state)
+{
+	struct builder *b = launches("k", 25, false);
+	struct predicted_run it;
+	struct what_if found;
+
+	(void)state;
+	b->signatures[0].registers_per_thread = 200;
+	it = predicted_begin(b, 0, NULL);
+	assert_int_equal(what_if_alone(&found, TECHNIQUE_fill_gpu, &it.all, 0), 0);
+	expect_left(&found, 0.25);
+	predicted_end(&it);
+}
+
+/* Counters say that its bytes take 60% of its time, however many blocks move them, and three quarters at 80% of the roof. */
 static void test_roof(void **state)
 {
 	struct roofline_point point = {.subject = 0, .binding_share = 0.6};
@@ -66,7 +90,9 @@ static void test_roof(void **state)
 	it.all.run.report = &report;
 	assert_int_equal(what_if_alone(&found, TECHNIQUE_fill_gpu, &it.all, 0), 0);
 	assert_null(found.effect.refusal);
-	assert_true(found.prediction.place.speedup < 1 / 0.6);
+	expect_left(&found, 0.6 / 0.8);
+	assert_true(found.prediction.place.high > found.prediction.place.speedup);
+	assert_true(found.prediction.place.high < 1 / 0.6);
 	predicted_end(&it);
 }
 
@@ -171,6 +197,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SENTENCE("a kernel takes the part of its time that it had of the GPU", test_filled),
+		SENTENCE("an SM has no more warps than its registers hold", test_no_room),
 		SENTENCE("no kernel takes less than its bytes at the roof", test_roof),
 		SENTENCE("full grids, kernels side by side and a library's are left alone",
 			 test_refused),

@@ -159,6 +159,14 @@ struct next_reason next_reason(const char *format, ...)
 	return reason;
 }
 
+bool next_has_step(const struct next_context *context, enum next_step_id id)
+{
+	for (size_t i = 0; i < context->advice->next_count; i++)
+		if (!strcmp(context->advice->next[i].id, step_ids[id]))
+			return true;
+	return false;
+}
+
 int next_add_record(struct next_context *context, enum next_step_id id, const char *options,
 		    const char *what, const char *why)
 {

@@ -41,6 +41,9 @@ __attribute__((format(printf, 4, 5))) int next_add(struct next_context *context,
 						   enum next_step_id id, const char *why,
 						   const char *format, ...);
 
+/* Whether there is one already. */
+bool next_has_step(const struct next_context *context, enum next_step_id id);
+
 /* `record` with options, into a folder that is named after this recording and what is in it.  Returns 0 or -ENOMEM. */
 int next_add_record(struct next_context *context, enum next_step_id id, const char *options,
 		    const char *what, const char *why);

@@ -27,10 +27,38 @@ static bool is_refused(const struct profile *profile)
 	       (profile->counter_run || next_has_property(profile, "counters"));
 }
 
+/* The first advice, where it is how much of its time a kernel needs that decides what it brings; or NULL. */
+static const struct recommendation *bounded_by_counters(const struct next_context *context)
+{
+	const struct recommendation *first = advice_first(context->advice);
+
+	return first && first->gain.program.speedup > 0 &&
+			       !strcmp(first->strategy, technique_fill_gpu.id)
+		       ? first
+		       : NULL;
+}
+
+static int add_bounds(struct next_context *context, const struct recommendation *item)
+{
+	const struct predicted_speedup *gain =
+		gain_of_part(&item->gain, gain_part_of(&item->gain, false));
+
+	return next_add_record(
+		context, STEP_counters, " --counters=" NEXT_COUNTERS, "counted",
+		next_reason(
+			"%s brings %.2fx to %.2fx, as far as the work of a thread can be split: "
+			"counters tell what the kernels need at least, and so how much it can be",
+			item->strategy, gain->low, gain->speedup)
+			.text);
+}
+
 static int add_first_counters(struct next_context *context)
 {
 	const struct limit *limit = &context->limit;
+	const struct recommendation *bounded = bounded_by_counters(context);
 
+	if (!is_asked(limit->kernel) && bounded)
+		return add_bounds(context, bounded);
 	if (!is_asked(limit->kernel))
 		return next_add_record(
 			context, STEP_counters, " --counters=" NEXT_COUNTERS, "counted",
@@ -155,11 +183,21 @@ static int add_whole_counters(struct next_context *context)
 			.text);
 }
 
+int next_bounds(struct next_context *context)
+{
+	const struct limit *limit = &context->limit;
+
+	return limit->kernel && limit->kernel->binding == ROOF_NONE && bounded_by_counters(context)
+		       ? next_counters(context)
+		       : 0;
+}
+
 int next_counters(struct next_context *context)
 {
 	const struct limit *limit = &context->limit;
 
-	if (!next_are_kernels_meant(limit) || !limit->kernel)
+	if (!next_are_kernels_meant(limit) || !limit->kernel ||
+	    next_has_step(context, STEP_counters))
 		return 0;
 	if (next_is_below_roofs(limit) && !limit->is_graph && is_half_counted(limit->kernel))
 		return add_whole_counters(context);

@@ -25,4 +25,7 @@
 NEXT_MEASUREMENTS(MEASUREMENT_PROTOTYPE)
 #undef MEASUREMENT_PROTOTYPE
 
+/* Counters before all else, where what the first advice brings is open until kernels are counted.  Returns 0 or -ENOMEM. */
+int next_bounds(struct next_context *context);
+
 #endif

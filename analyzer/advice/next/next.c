@@ -135,8 +135,10 @@ static int add_known(struct next_context *context)
 {
 	bool is_first = advice_first(context->advice) && !next_waiting_for_more_ns(context);
 	size_t undecided = find_undecided(context);
-	int rc = is_first && undecided ? add_follow(context) : 0;
+	int rc = is_first && is_recordable(context) ? next_bounds(context) : 0;
 
+	if (rc == 0 && is_first && undecided)
+		rc = add_follow(context);
 	if (rc == 0 && undecided < context->advice->count)
 		rc = add_args(context, undecided);
 	if (rc == 0 && is_first && !undecided)

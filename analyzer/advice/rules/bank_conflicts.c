@@ -6,81 +6,63 @@
  * shared, for the kernel that loses most: when conflicts are at least half of its
  * wavefronts and the cycles that they take, on all SMs alike and at the highest clock,
  * are more than 5% of wall time without reading the counters.  Other warps may run in
- * that time, so what is at stake is an upper bound.
+ * that time, so what is at stake is an upper bound; where wavefronts explain most of what the kernel takes, the gain is
+ * predicted (pad_shared.c).
  */
 #include "advice/rules/rules.h"
 
-#include "analysis/counters/counted.h"
 #include "base/format.h"
 #include "base/names/kernel_labels.h"
+#include "techniques/shared/bank_conflicts.h"
 
-#define LEAST_SHARE 0.5
 #define AT_STAKE_RATIO 0.05
 
-struct conflicts {
+/* Of the kernel that loses most. */
+struct worst {
 	uint32_t kernel;
-	double share;	/* of its wavefronts */
-	double lost_ns; /* of all launches */
-	double time_ns; /* likewise */
+	struct bank_conflicts conflicts;
 };
 
-/* Zero where the counters do not tell. */
-static struct conflicts conflicts_of(const struct facts *facts, size_t index, uint32_t kernel)
-{
-	const struct counted_work *work = &facts->report->counted->kernels[kernel];
-	const struct profile_device *device = &facts->report->profile->devices[index];
-	double wavefronts = work->roles[METRIC_shared_wavefronts].total;
-	double conflicts = work->roles[METRIC_shared_conflicts].total;
-	double cycles_per_ns = (double)device->sm_count * (double)device->sm_clock_khz / 1e6;
-	struct conflicts found = {.kernel = kernel, .time_ns = work->time_ns};
-
-	if (wavefronts <= 0 || cycles_per_ns <= 0)
-		return found;
-	found.share = conflicts / wavefronts;
-	found.lost_ns = conflicts / cycles_per_ns;
-	if (found.lost_ns > found.share * found.time_ns)
-		found.lost_ns = found.share * found.time_ns;
-	return found;
-}
-
-static struct conflicts worst(const struct facts *facts, size_t device)
+static struct worst worst(const struct facts *facts)
 {
 	const struct profile *profile = facts->report->profile;
-	struct conflicts most = {0};
+	struct worst most = {0};
 
-	for (size_t i = 0; facts->report->counted && i < profile->kernel_name_count; i++) {
-		struct conflicts found = conflicts_of(facts, device, (uint32_t)i);
+	for (uint32_t i = 0; i < profile->kernel_name_count; i++) {
+		struct bank_conflicts found = bank_conflicts_of(facts->report, i);
 
-		if (found.share >= LEAST_SHARE && found.lost_ns > most.lost_ns &&
-		    !facts_is_library(facts, (uint32_t)i))
-			most = found;
+		if (bank_conflicts_are_many(&found) && found.lost_ns > most.conflicts.lost_ns &&
+		    !facts_is_library(facts, i))
+			most = (struct worst){i, found};
 	}
 	return most;
 }
 
 static int64_t stake_ns(const struct facts *facts, size_t device)
 {
-	return (int64_t)worst(facts, device).lost_ns;
+	(void)device;
+	return (int64_t)worst(facts).conflicts.lost_ns;
 }
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 			const struct what_if *what_if)
 {
-	struct conflicts found = worst(facts, device);
+	const struct worst most = worst(facts);
+	const struct bank_conflicts *found = &most.conflicts;
 	const char *name;
 	int rc;
 
 	(void)what_if;
 	name = kernel_label(facts->report->profile->kernel_labels,
-			    facts->report->profile->kernel_names[found.kernel], LABEL_WIDE);
+			    facts->report->profile->kernel_names[most.kernel], LABEL_WIDE);
 	rc = advice_add_evidence(item,
 				 "%s: %.0f%% of its wavefronts to shared memory are bank conflicts",
-				 name, 100 * found.share);
+				 name, 100 * found->share);
 	if (rc == 0)
 		rc = advice_add_evidence(item,
 					 "they take an SM %s of the %s that all launches take",
-					 format_ns(found.lost_ns).text,
-					 format_ns(found.time_ns).text);
+					 format_ns(found->lost_ns).text,
+					 format_ns(found->time_ns).text);
 	return rc;
 }
 
@@ -93,9 +75,16 @@ static bool is_promising(const struct facts *facts, size_t device)
 	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * wall_ns;
 }
 
+static bool can_predict(const struct facts *facts, size_t device)
+{
+	const struct worst most = worst(facts);
+
+	(void)device;
+	return bank_conflicts_bind(&most.conflicts);
+}
+
 const struct rule rule_bank_conflicts = {
 	.id = "bank_conflicts",
-	.strategy = "pad_shared",
 	.title = "Lay shared memory out so that the lanes of a warp meet different banks",
 	.workload = "bank_conflict",
 	.risk = "Padding takes shared memory and can cost a resident block; rows of vector types "
@@ -104,7 +93,10 @@ const struct rule rule_bank_conflicts = {
 		   "tile[threadIdx.y][threadIdx.x] = in[...];\n"
 		   "__syncthreads();\n"
 		   "out[...] = tile[threadIdx.x][threadIdx.y];",
+	.technique = &technique_pad_shared,
+	.is_candidate = is_promising,
 	.is_promising = is_promising,
+	.can_predict = can_predict,
 	.stake_ns = stake_ns,
 	.add_evidence = add_evidence,
 	.is_about_kernels = true,

@@ -11,6 +11,7 @@
 #include "analysis/counters/launch_fill.h"
 #include "base/format.h"
 #include "base/names/kernel_labels.h"
+#include "techniques/shared/full_sm.h"
 #include "techniques/shared/lone_kernels.h"
 
 struct unfilled {
@@ -137,6 +138,24 @@ static int add_shape(struct recommendation *item, const struct launch_fill *fill
 	}
 }
 
+/* Why it is the work of a thread that has to be split, and not the block. */
+static int add_room(struct recommendation *item, const struct launch_fill *fill,
+		    const struct profile_device *device)
+{
+	uint64_t blocks = (fill->blocks + device->sm_count - 1) / device->sm_count;
+	uint64_t warps = blocks * launch_fill_warps(fill);
+
+	if (fill->lack != LAUNCH_LACKS_BLOCKS || warps >= FULL_SM_WARPS ||
+	    launch_fill_warps(fill) == 1)
+		return 0;
+	return advice_add_evidence(
+		item,
+		"no SM has more than %s warps, where its schedulers have room for %d: smaller "
+		"blocks alone make no arithmetic faster, only what waits for the cache of an SM "
+		"(whatif --smaller-blocks)",
+		format_count(warps).text, FULL_SM_WARPS);
+}
+
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 			const struct what_if *what_if)
 {
@@ -155,6 +174,8 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 				 format_ns(found->worst_ns).text);
 	if (rc == 0)
 		rc = add_shape(item, &fill, &profile->devices[device]);
+	if (rc == 0)
+		rc = add_room(item, &fill, &profile->devices[device]);
 	return rc;
 }
 

@@ -105,5 +105,6 @@ const struct rule rule_memory_roof = {
 	.stake_ns = stake_ns,
 	.add_evidence = add_evidence,
 	.is_about_kernels = true,
+	.is_at_roof = true,
 	.said_by = "fuse_neighbors",
 };

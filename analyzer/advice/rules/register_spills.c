@@ -9,7 +9,7 @@
  */
 #include "advice/rules/rules.h"
 
-#include "advice/spilled_kernels.h"
+#include "analysis/statistics/spilled_kernels.h"
 #include "base/format.h"
 #include "base/names/kernel_labels.h"
 

@@ -7,7 +7,8 @@
  * Fires where counters of the set global show that kernels with at least half of the time of all touch twice as many
  * sectors as what their threads ask for needs, no less than one for each access of a warp, that these are most of what goes
  * through L1, and that no roof explains their time.  Where they were not counted, where the shape of blocks tells: with one
- * thread in x, which counts within a row as usual, all threads of a warp are in rows of their own.  How much it brings nothing
+ * thread in x, which counts within a row as usual, all threads of a warp are in rows of their own; or where more bytes come
+ * from DRAM than go through L1: two sectors come from there at once, and the second one went before anybody asked for it.  How much it brings nothing
  * tells, so nothing is predicted; at stake is the share of sectors that need not be.
  */
 #include "advice/rules/rules.h"
@@ -84,6 +85,22 @@ static bool is_column(const struct profile_signature *launch)
 /* Of sectors with values of 4 bytes each, all but that of one. */
 #define COLUMN_WASTE (1 - 4.0 / SECTOR_BYTES)
 
+/* The share of DRAM's bytes that nobody asked for.  Some of them may be of kernels before, which L2 still held; and tensor
+ * copies into shared memory do not go through L1. */
+static double unasked_share(const struct facts *facts, const struct roofline_point *point)
+{
+	const struct profile *profile = facts->report->profile;
+	const struct roofline_quantity *quantities = point->quantities;
+	double own_bytes = quantities[ROOF_dram].per_launch -
+			   (double)profile->devices[facts->main_device].l2_bytes;
+	double asked_bytes = quantities[ROOF_l1].per_launch;
+
+	if (quantities[ROOF_shared].state != ROOFLINE_KNOWN || quantities[ROOF_shared].total > 0 ||
+	    asked_bytes <= 0 || own_bytes <= LEAST_ESTIMATED_SPEEDUP * asked_bytes)
+		return -1;
+	return 1 - asked_bytes / own_bytes;
+}
+
 static double stake_of(const struct facts *facts, const struct roofline_point *point)
 {
 	struct touched touched = touched_by(facts, point->subject);
@@ -91,7 +108,9 @@ static double stake_of(const struct facts *facts, const struct roofline_point *p
 	if (facts_is_library(facts, point->subject) || roofline_is_at_roof(point))
 		return -1;
 	if (!touched.sectors)
-		return is_column(facts_launch_of(facts, point->subject)) ? COLUMN_WASTE : -1;
+		return is_column(facts_launch_of(facts, point->subject))
+			       ? COLUMN_WASTE
+			       : unasked_share(facts, point);
 	return touched.waste >= MOST && is_most_of_l1(&touched, point) ? touched.waste : -1;
 }
 
@@ -108,14 +127,31 @@ static int64_t stake_ns(const struct facts *facts, size_t device)
 
 /* ---- what is told ---- */
 
-static int add_shape(struct recommendation *item, const struct facts *facts,
-		     const struct roofline_point *point, const char *name)
+static int add_shape(struct recommendation *item, const struct profile_signature *launch,
+		     const char *name)
+{
+	return advice_add_evidence(item,
+				   "%s: blocks of %u x %u x %u threads: those of a warp have the "
+				   "same x, and rows of their own where y counts rows",
+				   name, launch->block[0], launch->block[1], launch->block[2]);
+}
+
+static int add_unasked(struct recommendation *item, const struct roofline_point *point,
+		       const char *name)
+{
+	return advice_add_evidence(
+		item,
+		"%s: %s a launch of DRAM, and %s through L1: parts of what moves are not asked for "
+		"before they are gone",
+		name, format_bytes(point->quantities[ROOF_dram].per_launch).text,
+		format_bytes(point->quantities[ROOF_l1].per_launch).text);
+}
+
+static int add_uncounted(struct recommendation *item, const struct facts *facts,
+			 const struct roofline_point *point, const char *name)
 {
 	const struct profile_signature *launch = facts_launch_of(facts, point->subject);
-	int rc = advice_add_evidence(item,
-				     "%s: blocks of %u x %u x %u threads: those of a warp have the "
-				     "same x, and rows of their own where y counts rows",
-				     name, launch->block[0], launch->block[1], launch->block[2]);
+	int rc = is_column(launch) ? add_shape(item, launch, name) : add_unasked(item, point, name);
 
 	return rc < 0 ? rc
 		      : advice_add_evidence(item, "which memory they touch was not counted: "
@@ -133,7 +169,7 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 	(void)what_if;
 	name = kernel_label(facts->report->profile->kernel_labels, most->name, LABEL_WIDE);
 	if (!touched.sectors)
-		return add_shape(item, facts, most, name);
+		return add_uncounted(item, facts, most, name);
 	return advice_add_evidence(
 		item,
 		"%s: its loads and stores touch %.1f times as many sectors as they need, "

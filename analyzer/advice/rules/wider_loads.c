@@ -7,38 +7,18 @@
  * what it moves is registers, and more loads under way would take more of them.
  *
  * Fires when kernels between 50% and 80% of DRAM's roof, with no arithmetic or shared memory to speak of, take at least
- * half of the time of all kernels, counters say.  How near to the roof they come nothing tells, so nothing is predicted;
- * at stake is what stands between them and it.
+ * half of the time of all kernels, counters say.  Whether too few loads are what holds them up nothing tells, so nothing is
+ * predicted but by whatif --wider-loads; at stake is what stands between them and the roof.
  */
 #include "advice/rules/rules.h"
 
-#include "advice/spilled_kernels.h"
 #include "base/format.h"
 #include "base/names/kernel_labels.h"
-
-#define LEAST_SHARE 0.5
-#define MOST_OTHER 0.25 /* of the roofs of arithmetic */
-#define MOST_SHARED 0.10
-
-static bool only_moves(const struct roofline_point *point)
-{
-	for (int roof = ROOF_MEMORY_END; roof < ROOF_COUNT; roof++)
-		if (point->quantities[roof].share > MOST_OTHER)
-			return false;
-	return point->quantities[ROOF_shared].share <= MOST_SHARED;
-}
-
-static bool is_below_roof(const struct facts *facts, const struct roofline_point *point)
-{
-	return point->binding == ROOF_dram && point->binding_share >= LEAST_SHARE &&
-	       !point->is_wrong && !roofline_is_at_dram(point) && only_moves(point) &&
-	       !facts_is_library(facts, point->subject) &&
-	       !spilled_kernel(facts->report->profile, point->subject);
-}
+#include "techniques/shared/byte_movers.h"
 
 static double stake_of(const struct facts *facts, const struct roofline_point *point)
 {
-	return is_below_roof(facts, point) ? 1 - point->binding_share : -1;
+	return is_slow_byte_mover(facts->report->profile, point) ? 1 - point->binding_share : -1;
 }
 
 static struct roof_kernels find(const struct facts *facts)
@@ -71,6 +51,9 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 			"kernels between 50%% and 80%% of that roof take %.0f%% of all "
 			"kernels' time",
 			100 * found.time_ns / found.all_ns);
+	if (rc == 0)
+		rc = advice_add_evidence(
+			item, "what coming to 80%% of it would bring: whatif --wider-loads");
 	return rc;
 }
 

@@ -48,6 +48,11 @@ static enum launch_lack lack_of(const struct launch_fill *fill, double sm_count)
 	return (double)fill->blocks < sm_count ? LAUNCH_LACKS_BLOCKS : LAUNCH_ENDS_UNEVEN;
 }
 
+uint32_t launch_fill_warps(const struct launch_fill *fill)
+{
+	return (fill->threads + WARP_THREADS - 1) / WARP_THREADS;
+}
+
 bool launch_fill_of(struct launch_fill *fill, const struct profile_device *device,
 		    const struct profile_signature *launch)
 {

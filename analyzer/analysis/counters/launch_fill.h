@@ -39,6 +39,9 @@ struct launch_fill {
 	double filled_share, crowded_share;
 };
 
+/* Warps of a block. */
+uint32_t launch_fill_warps(const struct launch_fill *fill);
+
 /* False where occupancy_of is. */
 bool launch_fill_of(struct launch_fill *fill, const struct profile_device *device,
 		    const struct profile_signature *launch);

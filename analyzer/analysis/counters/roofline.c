@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AT_ROOF 0.8
-
 /* The roofs that one ceiling is; DRAM has several and INT8 none. */
 static const struct {
 	enum roofline_roof roof;
@@ -69,7 +67,7 @@ static void apply_ceilings(struct roofline *roofline, const struct ceilings *cei
 bool roofline_is_at_roof(const struct roofline_point *point)
 {
 	return point->is_counted && !point->is_wrong && point->binding != ROOF_NONE &&
-	       point->binding_share >= AT_ROOF;
+	       point->binding_share >= ROOFLINE_AT_ROOF;
 }
 
 bool roofline_is_at_dram(const struct roofline_point *point)

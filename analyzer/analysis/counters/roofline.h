@@ -197,7 +197,10 @@ int roofline_build(struct roofline **out, const struct profile *profile,
 		   const struct counted *counted, const struct ceilings *ceilings, struct err *err);
 void roofline_free(struct roofline *roofline);
 
-/* Whether it is about as fast as its nearest roof lets it be: at 80% of that or more. */
+/* Share of a roof from which on a kernel is about as fast as that lets it be. */
+#define ROOFLINE_AT_ROOF 0.8
+
+/* Whether it is about as fast as its nearest roof lets it be. */
 bool roofline_is_at_roof(const struct roofline_point *point);
 
 /* The same, and DRAM is the nearest. */

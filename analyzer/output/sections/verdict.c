@@ -83,6 +83,10 @@ static void put_none(struct sentence *sentence, const struct report *report)
 static void put_item(struct sentence *sentence, const struct report *report,
 		     const struct recommendation *item, const struct output_options *options)
 {
+	if (item->is_at_roof)
+		sentence_append(sentence, "at its roof; faster only so: ");
+	else if (item->is_minor && !item->is_unsure)
+		sentence_append(sentence, "little to gain: ");
 	sentence_append(sentence, "%s", item->title);
 	put_gain(sentence, report, item, options);
 }

@@ -26,6 +26,24 @@ size_t lengths_scale_kernel(struct application *application, uint32_t kernel,
 	return changed_count;
 }
 
+size_t lengths_keep_kernel(struct application *application, uint32_t kernel)
+{
+	const struct profile *profile = application->run->model->profile;
+	const struct profile_device *where = &profile->devices[application->device];
+	size_t changed_count = 0;
+
+	for (size_t i = where->first_op; i < where->first_op + where->op_count; i++) {
+		const struct profile_op *op = &profile->ops[i];
+
+		if (op->kind != OP_KERNEL || application->change.op_ns[i] ||
+		    profile->signatures[op->detail].kernel != kernel)
+			continue;
+		application->change.op_ns[i] = op->end_ns - op->start_ns;
+		changed_count++;
+	}
+	return changed_count;
+}
+
 /* Of pinned memory, each direction; bytes a second, 0: not measured. */
 struct pinned_rates {
 	double to_device, to_host;

@@ -15,6 +15,10 @@ typedef bool lengths_concerns(const struct profile_device *device,
 size_t lengths_scale_kernel(struct application *application, uint32_t kernel,
 			    lengths_concerns *concerns, double share);
 
+/* Launches of that kernel take as long as they did, though they count as changed: the low end of what may gain nothing, of
+ * which nothing can be off.  What has another length by a change keeps that.  Returns how many they are. */
+size_t lengths_keep_kernel(struct application *application, uint32_t kernel);
+
 /* Copies of pageable memory, or of them only those in lanes, take the time that pinned memory would at the rates of the
  * ceilings; what has another length by a change already keeps that.  Returns how many copies that are. */
 size_t lengths_pin_copies(struct application *application, bool only_lanes);

@@ -20,3 +20,25 @@ double needed_time_share(const struct recorded_run *run, uint32_t kernel)
 						    roofline->roofs[ROOF_dram]);
 	return share;
 }
+
+double needed_time_usual(const struct application *application, uint32_t kernel)
+{
+	double share = needed_time_share(application->run, kernel);
+
+	return application->end == ASSUMED_MOST ? share : fmin(share / ROOFLINE_AT_ROOF, 1);
+}
+
+double needed_of_sms(const struct recorded_run *run, uint32_t kernel)
+{
+	const struct roofline *roofline = run->report ? run->report->roofline : NULL;
+	double share = 0;
+
+	if (!roofline || profile_only_device(run->model->profile) == PROFILE_NONE)
+		return 0;
+	for (size_t i = 0; i < roofline->kernel_count; i++)
+		for (int roof = 0; roof < ROOF_COMPUTE_END; roof++)
+			if (roofline->kernels[i].subject == kernel && roof != ROOF_dram &&
+			    !roofline->kernels[i].is_wrong)
+				share = fmax(share, roofline->kernels[i].quantities[roof].share);
+	return share;
+}

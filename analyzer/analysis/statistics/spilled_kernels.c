@@ -1,4 +1,4 @@
-#include "advice/spilled_kernels.h"
+#include "analysis/statistics/spilled_kernels.h"
 
 #define LEAST_BYTES 32
 /* Registers are had in units of so many, and so is a limit by launch bounds: a kernel that ends between two was not
