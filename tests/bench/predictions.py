@@ -68,7 +68,7 @@ PAIRS = [
     ("atomic_batch", "naive", "batch_32", "--batch 32"),
     ("atomic_batch", "naive", "batch_128", "--batch 128"),
     ("atomic_batch", "naive", "warp_leader", "--aggregate 32"),
-    ("atomic_hierarchy", "naive", "per_block", "--aggregate 256"),
+    ("atomic_hierarchy", "naive", "per_block", "--aggregate-shared 256"),
     ("atomic_hierarchy", "naive", "tree", "--aggregate 256"),
     ("histogram", "naive", "shared", "hot_atomics"),
     ("histogram", "naive_uniform", "shared_uniform", "hot_atomics"),
