@@ -155,6 +155,37 @@ static void test_buffers(void **state)
 	loop_free(&fixture);
 }
 
+static bool happens_once(const struct profile_op *op, const void *context)
+{
+	(void)op;
+	(void)context;
+	return true;
+}
+
+/* Of ten copies of 20 us each call takes 50 us longer: of a loop that is the driver's buffer. */
+static void test_saved_by_calls(void **state)
+{
+	struct loop_fixture fixture = loop_of("P");
+	const struct profile *profile = &fixture.b->profile;
+	struct pinning pinning;
+
+	(void)state;
+	measure(&fixture, 1e9, 104.8576e9);
+	for (size_t i = 0; i < profile->call_count; i++)
+		fixture.b->calls[i].end_ns += 50000;
+	assert_int_equal(pinning_of(&pinning, profile, fixture.ceilings, 0), 0);
+	assert_float_equal(pinning.saved_ns, ITERATIONS * (70020 - OUT_NS), 1);
+	assert_int_equal(pinning_once_of(&pinning, profile, fixture.ceilings, 0, happens_once,
+					 NULL),
+			 0);
+	assert_float_equal(pinning.saved_ns, ITERATIONS * (20000 - OUT_NS), 1);
+	fixture.b->devices[0].op_count = 9; /* nine repeat nothing */
+	assert_int_equal(pinning_of(&pinning, profile, fixture.ceilings, 0), 0);
+	assert_float_equal(pinning.saved_ns, 9 * (20000 - OUT_NS), 1);
+	fixture.b->devices[0].op_count = ITERATIONS;
+	loop_free(&fixture);
+}
+
 static void test_cost(void **state)
 {
 	struct loop_fixture fixture = loop_of("p");
@@ -231,6 +262,8 @@ int main(void)
 			 test_pinned_call),
 		SENTENCE("copies of one size and direction share a buffer, which is pinned once",
 			 test_buffers),
+		SENTENCE("what calls take for the driver's buffers is saved where copies repeat",
+			 test_saved_by_calls),
 		SENTENCE("what pinning costs counts once, and more than copies save is refused",
 			 test_cost),
 		SENTENCE("a few large copies are judged by what pinning costs", test_few_copies),
