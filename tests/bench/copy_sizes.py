@@ -3,10 +3,10 @@
 
     tests/bench/copy_sizes.py > docs/results/copy-sizes.txt
 
-Needs no GPU: of the recordings of an H200 in tests/recordings and tests/corpus, but for those of copy_overlap,
-whose predictions are judged, the median time of copies of a size, where at least LEAST were recorded, without
-what their bytes take at h2d_pinned or d2h_pinned of the stored ceilings; and of each direction the middle of
-these medians.  Larger copies than MOST_BYTES tell more of the rate than of the rest.
+Needs no GPU: of the recordings of an H200 in tests/recordings and tests/corpus, but for those of
+copy_overlap, whose predictions are judged, the median time of copies of a size, where at least LEAST were
+recorded, without what their bytes take at h2d_pinned or d2h_pinned of the stored ceilings; and of each
+direction the middle of these medians.  Larger copies than MOST_BYTES tell more of the rate than of the rest.
 What the analyzer takes (analyzer/techniques/shared/lengths.c) is this middle, rounded.
 """
 
@@ -41,9 +41,10 @@ def rates():
 
 
 def is_meant(row):
-    memory = row["src_memory"], row["dst_memory"]
-    alone = row.get("graph", "0") == "0"
-    return row["kind"] in DIRECTIONS and PAGEABLE not in memory and alone and 0 < int(row["bytes"]) <= MOST_BYTES
+    is_pinned = PAGEABLE not in (row["src_memory"], row["dst_memory"])
+    is_alone = row.get("graph", "0") == "0"
+    is_small = 0 < int(row["bytes"]) <= MOST_BYTES
+    return row["kind"] in DIRECTIONS and is_pinned and is_alone and is_small
 
 
 def times_of(folder):
