@@ -188,6 +188,9 @@ enum {
 	HFMA2 = 0x31,
 	HMUL2 = 0x32,
 	HFMA2_MMA = 0x35,
+	LD = 0x180,
+	LDG = 0x181,
+	LDGSTS = 0x1ae,
 	CALL_ABSOLUTE = 0x143,
 	CALL_RELATIVE = 0x144,
 	HFMA2_IMMEDIATE = 0x431,     /* how constants are set on sm_100 and later */
@@ -214,7 +217,9 @@ static void count_instruction(struct cubin_counts *counts, uint64_t low, uint64_
 
 	if (opcode == HADD2 || opcode == HFMA2 || opcode == HMUL2 || opcode == HFMA2_MMA)
 		count_half(counts, low, high, sm);
-	counts->dependency_waits += form == ACQBULK && sm >= 90;
+	counts->loads += opcode == LD || opcode == LDG || opcode == LDGSTS;
+	if (form == ACQBULK && sm >= 90 && !counts->dependency_waits++)
+		counts->loads_before_wait = counts->loads;
 	counts->dependent_launches += form == PREEXIT && sm >= 90;
 }
 
@@ -244,6 +249,8 @@ static void add_counts(struct cubin_counts *to, const struct cubin_counts *from)
 	to->half_arithmetic += from->half_arithmetic;
 	to->dependency_waits += from->dependency_waits;
 	to->dependent_launches += from->dependent_launches;
+	to->loads += from->loads;
+	to->loads_before_wait += from->loads_before_wait;
 }
 
 /* NULL for a section that is no code. */

@@ -19,6 +19,9 @@ struct cubin_counts {
 	/* Of programmatic dependent launch (griddepcontrol), from sm_90 on: */
 	uint32_t dependency_waits;   /* for the kernels before it in the stream */
 	uint32_t dependent_launches; /* the next kernel may begin */
+	uint32_t loads; /* from memory that all blocks see: global, generic, and to shared memory */
+	uint32_t
+		loads_before_wait; /* of them, those that stand before the first of dependency_waits; 0: there is none */
 };
 
 struct cubin_kernel {

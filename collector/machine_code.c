@@ -223,6 +223,8 @@ void machine_code_write(struct trace_rows *rows)
 			.half_arithmetic_count = entry.counts.half_arithmetic,
 			.dependency_wait_count = entry.counts.dependency_waits,
 			.dependent_launch_count = entry.counts.dependent_launches,
+			.load_count = entry.counts.loads,
+			.load_before_wait_count = entry.counts.loads_before_wait,
 		};
 
 		trace_write_machine_code(rows, &row);

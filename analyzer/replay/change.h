@@ -38,6 +38,7 @@ struct call_change {
 	uint8_t waits; /* whether that time begins when the last of its own operations has ended */
 	uint8_t start; /* enum cost: from the call to its first operation's start on an idle stream */
 	uint8_t gap;   /* enum cost: before its first operation, behind the predecessor of that */
+	uint8_t awaited_streams; /* before it the host has its stream wait for so many others, by events */
 };
 
 /* Different ones of a change: few, as there are few techniques. */

@@ -260,7 +260,8 @@ static void slow_host(struct costs *costs, const struct ceilings *ceilings,
 				  (double)value_at(ceilings, CEILING_launch_call, COSTS_MIDDLE)
 			: 1;
 	int64_t *calls[] = {&costs->launch_call_ns, &costs->graph_launch_ns,
-			    &costs->updated_node_ns, &costs->node_update_ns};
+			    &costs->updated_node_ns, &costs->node_update_ns,
+			    &costs->stream_wait_ns};
 
 	costs->host_times = times;
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
@@ -298,6 +299,7 @@ bool costs_of(struct costs *costs, const struct ceilings *ceilings,
 		.barrier_ns = gap_ns(&gaps, CEILING_barrier_step, CEILING_grid_barrier, end),
 		.updated_node_ns = updated_node_ns(ceilings, end),
 		.node_update_ns = node_update_ns(ceilings),
+		.stream_wait_ns = value_at(ceilings, CEILING_stream_wait, end),
 		.device_graph_ns = value_at(ceilings, CEILING_device_graph_tail, COSTS_MIDDLE),
 		.trace_launch_ns = added_ns(value_at(ceilings, CEILING_launch_call, COSTS_MIDDLE),
 					    recorded->launch_call_ns, LAUNCH_LEAST, LAUNCH_MOST),

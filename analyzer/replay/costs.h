@@ -32,7 +32,8 @@ struct costs {
 	int64_t child_beside_ns; /* a child started to another one that need not wait for it */
 	int64_t child_return_ns; /* the last child ended to the next operation of its parent's stream */
 	int64_t updated_node_ns; /* that each updated node makes the next launch longer */
-	int64_t node_update_ns;	 /* the host's time to give a kernel of a graph another grid */
+	int64_t stream_wait_ns; /* the host's time to have a stream wait for another; 0: not measured */
+	int64_t node_update_ns; /* the host's time to give a kernel of a graph another grid */
 	int64_t iteration_ns; /* a WHILE node's own, in place of the gap before each iteration of its body */
 	int64_t conditional_ns; /* an IF node's own, in place of the gap before its body, and again of that behind it */
 	int64_t skip_ns; /* and in place of the gap behind the kernel that decided, where the body is left out */

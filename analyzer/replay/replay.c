@@ -166,6 +166,15 @@ static int64_t cost_ns(struct run *run, size_t index, enum cost cost)
 	return costs_ns(run->costs, cost, costs_is_by_node(cost) ? node_count_of(run, index) : 0);
 }
 
+/* From the start of a call to when it submits something. */
+static int64_t prepare_ns(struct run *run, size_t index)
+{
+	const struct call_change *what = change_of_call(run->change, index);
+	int64_t ns = cost_ns(run, index, what->prepare);
+
+	return what->awaited_streams ? ns + what->awaited_streams * run->costs->stream_wait_ns : ns;
+}
+
 /* What the launch of a graph takes longer where its nodes are branches. */
 static int64_t branches_ns(struct run *run, size_t index)
 {
@@ -211,9 +220,9 @@ static void replay_call(struct run *run, uint32_t index)
 
 	run->work_end_ns = INT64_MIN;
 	start_ns = clock->replayed_ns + kept_pause_ns(run, index, pause_ns);
-	submit_ns = start_ns + cost_ns(run, index, change->prepare);
+	submit_ns = start_ns + prepare_ns(run, index);
 	replay_submit(run, index, submit_ns);
-	end_ns = change->host == COST_RECORDED ? call_end_ns(run, index, start_ns)
+	end_ns = change->host == COST_RECORDED ? call_end_ns(run, index, submit_ns)
 					       : changed_end_ns(run, index, submit_ns);
 	add_call(run, index, start_ns, end_ns);
 	clock->recorded_ns = max_ns(clock->recorded_ns, call->end_ns);

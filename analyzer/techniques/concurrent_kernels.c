@@ -4,6 +4,8 @@
  * They share the GPU as far as it has SMs for their blocks; copies stand between them.  Kernels of a graph as well, its
  * launches one after the other.  Where it was recorded what kernels are given, one that depends on another follows in its
  * lane, and what is left is no assumption.
+ *
+ * A lane is a stream, which waits for another one by an event: that takes the host its time, but in a graph.
  */
 #include "techniques/techniques.h"
 
@@ -20,9 +22,41 @@ struct spread {
 	struct change *change; /* NULL: only to look */
 	const struct model *model;
 	struct kernels_beside beside;
-	bool is_joined; /* what comes next waits for all */
+	bool is_joined;		 /* what comes next waits for all */
+	bool counts_waits;	 /* of lanes for each other, that the host asks for */
+	bool in_use[LANES_MOST]; /* since what was joined last */
 	uint64_t kernel_count, beside_count, untold_count, dependent_count;
 };
+
+/* Streams that the next operation of a lane waits for: where it is joined all that are in use, but for the one of them in
+ * which it goes on; else, as the first one of its lane since, the one of what was joined. */
+static uint8_t awaited_streams(struct spread *spread, uint32_t lane, bool is_joined)
+{
+	uint8_t count = 0;
+
+	if (!is_joined) {
+		count = !spread->in_use[lane];
+		spread->in_use[lane] = true;
+		return count;
+	}
+	for (uint32_t i = 0; i < LANES_MOST; i++) {
+		count += spread->in_use[i];
+		spread->in_use[i] = i == lane;
+	}
+	return count ? count - 1 : 0;
+}
+
+/* What becomes of its call, but of one that launches a graph. */
+static void wait_for_lanes(struct spread *spread, uint32_t op, uint32_t lane, bool is_joined)
+{
+	struct change *change = spread->change;
+	uint32_t call = spread->model->profile->ops[op].call;
+	struct call_change waiting = {.awaited_streams = awaited_streams(spread, lane, is_joined)};
+
+	if (spread->counts_waits && call != PROFILE_NONE && change->calls[call] == CALL_KEPT &&
+	    model_call_class(spread->model, call) != CALL_GRAPH_LAUNCH)
+		change->calls[call] = change_number(change, &waiting);
+}
 
 static void put_op(struct spread *spread, uint32_t op, uint32_t lane, bool is_joined)
 {
@@ -33,6 +67,7 @@ static void put_op(struct spread *spread, uint32_t op, uint32_t lane, bool is_jo
 		return;
 	change->lanes[op] = (uint8_t)(lane | (is_joined ? LANE_JOINED : 0));
 	change->fill[op] = (uint8_t)call_fill(profile, &profile->ops[op]);
+	wait_for_lanes(spread, op, lane, is_joined);
 }
 
 static void put_kernel(struct spread *spread, uint32_t op)
@@ -147,6 +182,8 @@ static void spread_over(struct application *application, const struct loop *loop
 	const struct report *report = application->run->report;
 	struct spread spread = {.change = &application->change,
 				.model = application->run->model,
+				.counts_waits = ceilings_at(application->run->ceilings,
+							    CEILING_stream_wait, 0) > 0,
 				.beside = kernels_beside_of(report,
 							    lanes_for(application, is_proven))};
 

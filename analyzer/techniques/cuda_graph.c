@@ -24,19 +24,20 @@
 /* An interpreter takes so many of its usual pauses for a step now and then: 25 to 65 in a training loop of PyTorch
  * (tests/gpu/torch_programs.py, training). */
 #define LONG_PAUSES 80
+#define PAUSES_STAY (-1) /* as work_ns of a loop: none of its pauses is shorter */
 
 static const char reads_back[] = "the host reads a result before it launches what follows";
 static const char calls_back[] =
 	"a function of the host runs between the launches, also in a graph";
 static const char loads_code[] = "code is loaded or compiled between the launches";
 
-/* Sizes differ: the host updates the graph before each launch. */
-static const struct call_change updated_launch = {.pause = PAUSE_SHARED,
+/* Sizes differ: the host gives each node its parameters before each launch, and prepares them as it did before. */
+static const struct call_change updated_launch = {.pause = PAUSE_KEPT,
 						  .prepare = COST_NODE_UPDATES,
 						  .host = COST_GRAPH_LAUNCH,
 						  .submission = SUBMITS_GRAPH,
 						  .gap = COST_GRAPH_NODE_GAP};
-/* The host's time before it stays: it computes. */
+/* The host's time before it stays: it computes, or prepares what it gives the node. */
 static const struct call_change node_after_work = {.pause = PAUSE_KEPT,
 						   .host = COST_NONE,
 						   .submission = SUBMITS_NODES,
@@ -278,7 +279,7 @@ static const char *change_loop(struct application *application, const struct loo
 		.launch = change_number(change, is_updated ? &updated_launch : &graph_launch),
 		.node = change_number(change, &graph_node),
 		.node_after_work = change_number(change, &node_after_work),
-		.work_ns = work_ns(model, loop, is_least),
+		.work_ns = is_updated ? PAUSES_STAY : work_ns(model, loop, is_least),
 		.usual_waits = usual_waits(model, loop, usual_iterations(loop, application->run)),
 	};
 	const char *refusal = capture_loop(&capturing, loop, &step);

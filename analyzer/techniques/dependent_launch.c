@@ -1,9 +1,12 @@
 /*
  * dependent_launch.c - a kernel is set up while the one before it in its stream ends (programmatic dependent launch).
  *
- * What it can do before it needs results of that one comes on top.
+ * What it does before it waits for that one runs beside it, where machine code tells: the part of its loads that stand above
+ * the wait, if the one before lets it begin early and as far as there is room for both.  Else that comes on top.
  */
 #include "techniques/techniques.h"
+
+#include <math.h>
 
 #include "analysis/counters/occupancy.h"
 #include "replay/calls.h"
@@ -59,6 +62,49 @@ static bool leaves_room(const struct profile *profile, const struct profile_op *
 	       occupancy.waves < 1;
 }
 
+/* NULL: older recordings do not tell. */
+static const struct profile_machine_code *code_of(const struct profile *profile,
+						  const struct profile_op *op)
+{
+	const struct profile_device *device = &profile->devices[profile_op_device(profile, op)];
+
+	return profile_machine_code(profile, profile->signatures[op->detail].kernel,
+				    10 * device->compute_major + device->compute_minor);
+}
+
+/* The part of a kernel that runs beside the one before. */
+static double early_share(const struct profile *profile, const struct profile_op *before,
+			  const struct profile_op *op)
+{
+	const struct profile_machine_code *first = code_of(profile, before);
+	const struct profile_machine_code *second = code_of(profile, op);
+	struct occupancy occupancy;
+
+	if (!first || !first->dependent_launch_count || !second || !second->load_before_wait_count)
+		return 0;
+	if (!occupancy_of(&occupancy, &profile->devices[profile_op_device(profile, op)],
+			  &profile->signatures[op->detail]))
+		return 0;
+	return fmin((double)second->load_before_wait_count / second->load_count,
+		    1 - fmin(occupancy.waves, 1));
+}
+
+/* Without what it does early, which a replay need not know of: it is over when the one before ends. */
+static void shorten(struct application *application, const struct profile_op *op)
+{
+	const struct model *model = application->run->model;
+	size_t index = (size_t)(op - model->profile->ops);
+	const struct profile_op *before = &model->profile->ops[model_predecessor(model, index)];
+	double share = early_share(model->profile, before, op);
+	int64_t *op_ns = application->change.op_ns;
+
+	if (share <= 0 || op_ns[index])
+		return;
+	application->effect->is_assuming = true;
+	if (application->end != ASSUMED_LEAST)
+		op_ns[index] = 1 + (int64_t)((1 - share) * (double)(op->end_ns - op->start_ns));
+}
+
 /* Kernels of a loop as they are gone through. */
 struct followers {
 	size_t count, early_count, asked_count;
@@ -86,6 +132,7 @@ static const char *change_loop(struct application *application, const struct loo
 {
 	const struct model *model = application->run->model;
 	struct change *change = &application->change;
+	uint8_t number = change_number(change, &dependent);
 	struct followers found = {.refusal = no_predecessor};
 
 	for (size_t i = loop->first_call; i < loop->first_call + loop->call_count; i++) {
@@ -98,12 +145,15 @@ static const char *change_loop(struct application *application, const struct loo
 		if (is_asked_for(model->profile, op))
 			found.asked_count++;
 		else
-			change->calls[i] = change_number(change, &dependent);
+			change->calls[i] = number;
 	}
 	if (found.count && found.asked_count == found.count)
 		return is_asked;
 	if (2 * found.early_count > found.count)
 		return is_dependent;
+	for (size_t i = loop->first_call; i < loop->first_call + loop->call_count; i++)
+		if (change->calls[i] == number)
+			shorten(application, call_only_kernel(model, i));
 	application->effect->changed_count += found.count - found.asked_count;
 	return found.count ? NULL : found.refusal;
 }
@@ -115,11 +165,15 @@ const struct technique technique_dependent_launch = {
 	.help = "a kernel is set up while the one before it ends (programmatic dependent launch)",
 	.effect =
 		"Kernels that follow another one in their stream, which leaves room on the GPU, are set up while it "
-		"ends. What they can do before they need its results is an additional gain, which is not "
-		"predicted.",
+		"ends. Of those whose machine code waits for it, and has loads above the wait, that part runs beside it. What "
+		"others can do before they need its results is an additional gain, which is not predicted.",
 	.changed = "kernels are set up before they start",
+	.assumes =
+		"a kernel spends that part of its time above its wait which its loads there are of all; at "
+		"the low end none",
 	.refusal = no_predecessor,
-	.bound = BOUND_BUSY | BOUND_OPEN,
+	.has_ops = true,
+	.bound = BOUND_BUSY | BOUND_KERNELS | BOUND_SMS | BOUND_OPEN,
 	.spread = SPREAD_LAUNCH,
 	.change_loop = change_loop,
 };

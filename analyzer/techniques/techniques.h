@@ -26,6 +26,7 @@
 	TECHNIQUE(dynamic_queue)         \
 	TECHNIQUE(batch_atomics)         \
 	TECHNIQUE(aggregate_atomics)     \
+	TECHNIQUE(aggregate_shared)      \
 	TECHNIQUE(fewer_bytes)           \
 	TECHNIQUE(fuse)                  \
 	TECHNIQUE(dependent_launch)      \

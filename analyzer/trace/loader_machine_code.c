@@ -46,6 +46,8 @@ int loader_add_machine_code(const union trace_row *row, const struct reader_plac
 		.half_arithmetic_count = from->half_arithmetic_count,
 		.dependency_wait_count = from->dependency_wait_count,
 		.dependent_launch_count = from->dependent_launch_count,
+		.load_count = from->load_count,
+		.load_before_wait_count = from->load_before_wait_count,
 	};
 	all->profile->machine_code_count++;
 	return add_module_kernel(all, from->code, kernel);
@@ -84,6 +86,8 @@ static void merge(struct profile_machine_code *into, const struct profile_machin
 	keep_larger(&into->half_arithmetic_count, from->half_arithmetic_count);
 	keep_larger(&into->dependency_wait_count, from->dependency_wait_count);
 	keep_larger(&into->dependent_launch_count, from->dependent_launch_count);
+	keep_larger(&into->load_count, from->load_count);
+	keep_larger(&into->load_before_wait_count, from->load_before_wait_count);
 }
 
 void loader_sort_machine_codes(struct profile *profile)

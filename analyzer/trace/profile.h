@@ -110,6 +110,8 @@ struct profile_machine_code {
 	uint32_t half_arithmetic_count;
 	/* Of programmatic dependent launch: waits for the kernel before, and lets the next begin. */
 	uint32_t dependency_wait_count, dependent_launch_count;
+	/* Loads from memory that all blocks see, and those of them before it waits; 0: none, or an older recording. */
+	uint32_t load_count, load_before_wait_count;
 };
 
 /* A module that the driver loaded: machine code of the program, of a library, or compiled while it ran. */

@@ -73,6 +73,7 @@
 	CEILING(dependent_gap, orchestration, "ns", "", "as kernel_gap, to a programmatic dependent launch that waits for the kernel before") \
 	CEILING(kernel_step, orchestration, "ns", "", "as launch_period, of a kernel with a block for each SM, each thread of which reads a value of the one before and writes one") \
 	CEILING(event_wait, orchestration, "ns", "", "kernel ended to the kernel of another stream started that waited for its event") \
+	CEILING(stream_wait, orchestration, "ns", "", "the host's time to have a stream wait for another one: cudaEventRecord, cudaStreamWaitEvent, and what the launch behind them takes longer") \
 	CEILING(small_copy, orchestration, "ns", "", "cudaMemcpy of 4 bytes from the device, call to return") \
 	CEILING(graph_launch, orchestration, "ns", "", "the host's time in one launch of a graph with one empty kernel") \
 	CEILING(graph_branches, orchestration, "ns", "nodes", "the host's time in one launch of a graph with so many empty kernels side by side") \

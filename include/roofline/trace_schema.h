@@ -103,6 +103,8 @@
 	COLUMN(u32, half_arithmetic_count, "HADD2, HMUL2 and HFMA2 that compute") \
 	COLUMN(u32, dependency_wait_count, "griddepcontrol.wait: made to be launched before the kernel before it ends") \
 	COLUMN(u32, dependent_launch_count, "griddepcontrol.launch_dependents: lets the kernel behind it begin") \
+	COLUMN(u32, load_count, "LD, LDG and LDGSTS: loads from memory that all blocks see") \
+	COLUMN(u32, load_before_wait_count, "of them, those before the first griddepcontrol.wait; 0: there is none") \
 	COLUMN(u64, code, "modules.code of the module that it is in")
 
 /* Modules as the driver loads them: the program's own, those of libraries, and what was compiled while it ran. */

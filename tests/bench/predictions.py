@@ -56,9 +56,9 @@ PAIRS = [
     ("copy_overlap", "naive", "pinned", "pageable_copy"),
     ("graph_memory", "malloc", "stream_ordered", "allocation_in_loop"),
     ("concurrent_kernels", "naive", "streams", "underfilled_gpu"),
-    ("concurrent_kernels", "naive", "graph", "underfilled_gpu"),
+    ("concurrent_kernels", "naive", "graph", "--streams --graph"),
     ("graph_forkjoin", "naive", "streams", "underfilled_gpu"),
-    ("graph_forkjoin", "naive", "graph", "underfilled_gpu"),
+    ("graph_forkjoin", "naive", "graph", "--streams --graph"),
     ("work_queue", "naive", "warp_queue", "sm_imbalance"),
     ("graph_pipeline", "stream", "graph", "launch_bound_graph"),
     ("graph_large", "naive", "graph", "launch_bound_graph"),
@@ -68,7 +68,7 @@ PAIRS = [
     ("atomic_batch", "naive", "batch_32", "--batch 32"),
     ("atomic_batch", "naive", "batch_128", "--batch 128"),
     ("atomic_batch", "naive", "warp_leader", "--aggregate 32"),
-    ("atomic_hierarchy", "naive", "per_block", "--aggregate 256"),
+    ("atomic_hierarchy", "naive", "per_block", "--aggregate-shared 256"),
     ("atomic_hierarchy", "naive", "tree", "--aggregate 256"),
     ("histogram", "naive", "shared", "hot_atomics"),
     ("histogram", "naive_uniform", "shared_uniform", "hot_atomics"),
@@ -266,7 +266,7 @@ def printed_rows(path):
 
 def main(folder, paths):
     runs, roles = all_medians(paths), variants()
-    layout = "{:21} {:13} {:14} {:19} {:>9} {:>14} {:>8} {:>8} {:>7} {}"
+    layout = "{:21} {:13} {:14} {:22} {:>9} {:>14} {:>8} {:>8} {:>7} {}"
     print(
         layout.format(
             *("workload before after advice predicted interval recorded measured error".split()),

@@ -64,7 +64,9 @@ column() {
 	load_and_run 90
 	equal waits dependent "$(code dependency_wait_count)"
 	equal triggers dependent "$(code dependent_launch_count)"
+	equal "loads before the wait" dependent "$(code load_before_wait_count)"
 	load_and_run 80
+	equal "no wait on Ampere" "" "$(code load_before_wait_count)"
 	equal "waits on Ampere" "" "$(code dependency_wait_count)"
 }
 

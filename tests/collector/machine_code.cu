@@ -40,12 +40,14 @@ extern "C" __global__ void constants(float *x, int n)
 	x[threadIdx.x] = a + b + c + d;
 }
 
-// Launched before the kernel before it ends, and lets the next begin early.
-extern "C" __global__ void dependent(float *x)
+// Launched before the kernel before it ends, loads one value of its own before it waits, and lets the next begin early.
+extern "C" __global__ void dependent(float *x, const float *weights)
 {
 #if __CUDA_ARCH__ >= 900
+	float weight = weights[threadIdx.x];
+
 	cudaGridDependencySynchronize();
-	x[threadIdx.x] *= 2.0f;
+	x[threadIdx.x] *= weight;
 	cudaTriggerProgrammaticLaunchCompletion();
 #endif
 	x[threadIdx.x] += 1.0f;

@@ -59,11 +59,12 @@ static const char *const tables[TRACE_TABLE_COUNT] = {
 		"2,2,1,1,1,32,1,1,0,0,0,16,0,0,0,0\n",
 	[TRACE_TABLE_machine_code] =
 		"name,sm,instruction_count,half_constant_count,half_conversion_count,"
-		"half_arithmetic_count,dependency_wait_count,dependent_launch_count,code\n"
-		"2,90,64,1,0,0,0,2,7\n"
-		"1,90,128,3,2,0,1,0,5\n"
-		"1,80,96,4,0,1,0,0,18446744073709551615\n"
-		"2,90,48,0,2,5,0,1,5\n", /* another kernel of that name */
+		"half_arithmetic_count,dependency_wait_count,dependent_launch_count,load_count,"
+		"load_before_wait_count,code\n"
+		"2,90,64,1,0,0,0,2,9,0,7\n"
+		"1,90,128,3,2,0,1,0,12,5,5\n"
+		"1,80,96,4,0,1,0,0,3,0,18446744073709551615\n"
+		"2,90,48,0,2,5,0,1,4,0,5\n", /* another kernel of that name */
 	[TRACE_TABLE_modules] = "time_ns,thread,code,bytes,sm,kernel_count\n"
 				"1900,100,7,800,90,2\n"
 				"1800,100,5,1600,90,1\n",

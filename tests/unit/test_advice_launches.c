@@ -132,6 +132,38 @@ static void test_dependent(void **state)
 	advised_end(&it);
 }
 
+/* Half of their loads stand above the wait: kernels of 1.5 us take half of that behind one another. */
+static void test_early_loads(void **state)
+{
+	struct builder *b = queued("a", "b", 1000, 1500, 1000);
+	struct profile_machine_code codes[2];
+	const struct recommendation *item;
+	double gap_alone;
+	struct advised it;
+
+	(void)state;
+	advise(&it, queued("a", "b", 1000, 1500, 1000), 100);
+	item = advised_item(&it, "dependent_launch");
+	assert_true(
+		advised_says(item, "what they can do before they need results of it comes on top"));
+	gap_alone = item->gain.program.speedup;
+	advised_end(&it);
+	for (uint32_t i = 0; i < 2; i++)
+		codes[i] = (struct profile_machine_code){.kernel = b->signatures[i].kernel,
+							 .sm = 90,
+							 .dependency_wait_count = 1,
+							 .dependent_launch_count = 1,
+							 .load_count = 4,
+							 .load_before_wait_count = 2};
+	b->profile.machine_codes = codes;
+	b->profile.machine_code_count = 2;
+	advise(&it, b, 100);
+	item = advised_item(&it, "dependent_launch");
+	assert_true(advised_says(item, "what loads they have above that wait"));
+	assert_true(item->gain.program.speedup > gap_alone + 0.5);
+	advised_end(&it);
+}
+
 /* A gap of 1 us behind 4 us is as much as a prediction may be off. */
 static void test_doubtful(void **state)
 {
@@ -216,6 +248,8 @@ int main(void)
 			test_dependent),
 		SENTENCE("where that may gain nothing, kernels are not written anew for it",
 			 test_doubtful),
+		SENTENCE("what kernels load before they wait runs beside the one before",
+			 test_early_loads),
 		SENTENCE("a GPU that cannot launch dependently is not told to",
 			 test_dependent_needs_hopper),
 	};

@@ -95,6 +95,13 @@ static const struct counts spread = {.duration_ns = 14000,
 				     .unit_mean = 1048576 / 96.,
 				     .l2_cycles = 28000};
 
+/* Of all SMs, on one word of each block and on 64. */
+static const struct ceiling shared_rows[] = {
+	{.id = CEILING_atomic_shared_add, .parameter = 1, .value = 250e9},
+	{.id = CEILING_atomic_shared_add, .parameter = 64, .value = 6000e9},
+	{.id = CEILING_atomic_shared_cas, .parameter = 1, .value = 125e9},
+};
+
 static void test_counts(void **state)
 {
 	const struct counts counts = {.duration_ns = 1000,
@@ -486,6 +493,65 @@ static void test_merged_unknown(void **state)
 	assert_near(merged_ns(ATOMICS_IN_THREADS, ATOMICS_UNKNOWN, 8), 220);
 }
 
+/* Adds in shared memory take 300 of 1000 ns on one word, 60 where lanes differ; what is left of the others is beside them. */
+static void test_merged_in_shared(void **state)
+{
+	struct atomics_kernel kernel = {.duration_ns = 1000,
+					.explained_ns = 960,
+					.other_ns = 100,
+					.kept_other_ns = 100,
+					.least_other_ns = 50,
+					.most_other_ns = 150,
+					.shared_ns = 300,
+					.least_shared_ns = 60,
+					.is_bottleneck = true};
+
+	(void)state;
+	assert_near(atomics_merged_ns(&kernel, ATOMICS_IN_SHARED, 2, ATOMICS_MIDDLE), 500);
+	assert_near(atomics_merged_ns(&kernel, ATOMICS_IN_SHARED, 8, ATOMICS_MIDDLE), 300);
+	/* four in one, or the rest, and nothing beside the adds: at most what it took */
+	assert_near(atomics_merged_ns(&kernel, ATOMICS_IN_SHARED, 8, ATOMICS_LEAST), 300 + 250);
+	assert_near(atomics_merged_ns(&kernel, ATOMICS_IN_SHARED, 2, ATOMICS_LEAST), 1000);
+	assert_near(atomics_merged_ns(&kernel, ATOMICS_IN_SHARED, 100, ATOMICS_MOST), 60);
+	kernel.shared_ns = ATOMICS_UNKNOWN;
+	assert_true(atomics_merged_ns(&kernel, ATOMICS_IN_SHARED, 8, ATOMICS_MIDDLE) ==
+		    ATOMICS_UNKNOWN);
+	assert_near(atomics_merged_ns(&kernel, ATOMICS_IN_BLOCKS, 8, ATOMICS_MIDDLE), 125);
+}
+
+/* What they take in shared memory, and what at best. */
+static void expect_shared(const struct counts *counts, const struct ceilings *ceilings,
+			  double shared_ns, double least_ns)
+{
+	struct builder *b = builder_new(1, 1);
+	struct placed placed = place(b, counts, 1, ceilings);
+
+	assert_near(placed.atomics->kernels[0].shared_ns, shared_ns);
+	assert_near(placed.atomics->kernels[0].least_shared_ns, least_ns);
+	fixture_placed_free(&placed);
+	free(b);
+}
+
+/* 2^20 adds; those that keep 95 slices busy go to more than 64 words. */
+static void test_shared_ceilings(void **state)
+{
+	struct ceilings *ceilings = fixture_ceilings();
+	struct counts swaps = one_address;
+
+	(void)state;
+	expect_shared(&one_address, ceilings, ATOMICS_UNKNOWN, ATOMICS_UNKNOWN);
+	for (size_t i = 0; i < sizeof(shared_rows) / sizeof(shared_rows[0]); i++)
+		assert_int_equal(ceilings_add(ceilings, &shared_rows[i]), 0);
+	expect_shared(&one_address, ceilings, 1048576 / 250., 1048576 / 6000.);
+	expect_shared(&spread, ceilings, 1048576 / 6000., 1048576 / 6000.);
+	/* half of them compare and swap, at the rate of one word */
+	swaps.cas_requests = swaps.red_requests / 2;
+	expect_shared(&swaps, ceilings, 524288 / 250. + 524288 / 125.,
+		      524288 / 6000. + 524288 / 125.);
+	expect_shared(&one_address, NULL, ATOMICS_UNKNOWN, ATOMICS_UNKNOWN);
+	ceilings_free(ceilings);
+}
+
 /* However atomics and the rest overlapped, no launch gets longer. */
 static void test_merged_most(void **state)
 {
@@ -557,6 +623,10 @@ int main(void)
 		SENTENCE("merged reductions run beside the rest, what returns a result before it",
 			 test_merged),
 		SENTENCE("merged in blocks both run beside the rest", test_merged_in_blocks),
+		SENTENCE("adds in shared memory take their own time, beside which the rest runs",
+			 test_merged_in_shared),
+		SENTENCE("adds in shared memory take what ceilings measured of as many words",
+			 test_shared_ceilings),
 		SENTENCE("what is not known to be a reduction is waited for", test_merged_unknown),
 		SENTENCE("a larger batch never takes longer, and none longer than before",
 			 test_merged_most),

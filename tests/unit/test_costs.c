@@ -137,7 +137,8 @@ static void test_updated(void **state)
 static void test_slow_host(void **state)
 {
 	static const struct row more[3] = {{CEILING_graph_set_params, 1300, 0},
-					   {CEILING_graph_updated_launch, 800, 0}};
+					   {CEILING_graph_updated_launch, 800, 0},
+					   {CEILING_stream_wait, 1000, 0}};
 	const struct recorded_latencies recorded = {.untraced_call_ns = 4500};
 	struct costs costs = costs_with(more, &recorded);
 
@@ -146,6 +147,7 @@ static void test_slow_host(void **state)
 	assert_int_equal(costs.graph_launch_ns, 1500);
 	assert_int_equal(costs.node_update_ns, 1950);
 	assert_int_equal(costs.updated_node_ns, 1200);
+	assert_int_equal(costs.stream_wait_ns, 1500);
 	assert_int_equal(costs.synchronize_ns, 2500); /* most of it is the GPU's */
 }
 

@@ -51,6 +51,11 @@
 /* clang-format off */
 #define DEPENDENCY_WAIT {0x000000000000782e, 0x000fe20000000000}
 #define LAUNCH_DEPENDENTS {0x000000000000782d, 0x000fe20000000000}
+#define LOAD_GLOBAL {0x0000000404047981, 0x000ea8000c1e1900} /* LDG.E R4, desc[UR4][R4.64] */
+#define LOAD_GENERIC {0x000000040a0a7980, 0x001ea8000c101900} /* LD.E R10, desc[UR4][R10.64] */
+#define LOAD_TO_SHARED {0x0000000006117fae, 0x0001e8000b901c44} /* LDGSTS.E.BYPASS.128 [R17], desc[UR4][R6.64] */
+#define LOAD_SHARED {0x0000000007077984, 0x000e280000000800} /* LDS R7, [R7] */
+#define LOAD_CONSTANT {0x00000a00ff017b82, 0x000e220000000800} /* LDC R1, c[0x0][0x28] */
 /* clang-format on */
 
 typedef uint64_t instruction[2];
@@ -198,7 +203,7 @@ static void test_kernel(void **state)
 	assert_string_equal(found.names[0], "_Z4axpyPf");
 	assert_int_equal(found.kernels[0].sm, 90);
 	assert_int_equal(found.kernels[0].local_bytes_per_thread, 312);
-	assert_counts(&found.kernels[0], &(struct cubin_counts){9, 2, 1, 4, 0, 0});
+	assert_counts(&found.kernels[0], &(struct cubin_counts){9, 2, 1, 4, 0, 0, 0, 0});
 }
 
 static void test_blackwell(void **state)
@@ -211,7 +216,7 @@ static void test_blackwell(void **state)
 	file_end(&file, 100, true);
 	found = read_file(&file);
 	assert_int_equal(found.kernels[0].sm, 100);
-	assert_counts(&found.kernels[0], &(struct cubin_counts){9, 1, 1, 5, 0, 0});
+	assert_counts(&found.kernels[0], &(struct cubin_counts){9, 1, 1, 5, 0, 0, 0, 0});
 }
 
 static void test_called_functions(void **state)
@@ -229,8 +234,8 @@ static void test_called_functions(void **state)
 	file_end(&file, 90, false);
 	found = read_file(&file);
 	assert_int_equal(found.count, 2);
-	assert_counts(&found.kernels[0], &(struct cubin_counts){5, 0, 0, 1, 0, 0});
-	assert_counts(&found.kernels[1], &(struct cubin_counts){2, 0, 0, 0, 0, 0});
+	assert_counts(&found.kernels[0], &(struct cubin_counts){5, 0, 0, 1, 0, 0, 0, 0});
+	assert_counts(&found.kernels[1], &(struct cubin_counts){2, 0, 0, 0, 0, 0, 0, 0});
 	assert_int_equal(found.kernels[1].local_bytes_per_thread, 8);
 }
 
@@ -252,6 +257,26 @@ static void test_dependent_launch(void **state)
 	found = read_file(&ampere);
 	assert_int_equal(found.kernels[0].counts.dependency_waits, 0);
 	assert_int_equal(found.kernels[0].counts.dependent_launches, 0);
+}
+
+static void test_loads_before_wait(void **state)
+{
+	static const instruction waiting[] = {LOAD_CONSTANT,   LOAD_GLOBAL, LOAD_TO_SHARED,
+					      DEPENDENCY_WAIT, LOAD_SHARED, LOAD_GENERIC,
+					      DEPENDENCY_WAIT, LOAD_GLOBAL, RETURN};
+	static const instruction other[] = {LOAD_GLOBAL, RETURN};
+	struct file file = file_begin();
+	struct found found;
+
+	(void)state;
+	add_function(&file, "waiting", true, 0, waiting, 9);
+	add_function(&file, "other", true, 0, other, 2);
+	file_end(&file, 90, false);
+	found = read_file(&file);
+	assert_int_equal(found.kernels[0].counts.loads, 4);
+	assert_int_equal(found.kernels[0].counts.loads_before_wait, 2);
+	assert_int_equal(found.kernels[1].counts.loads, 1);
+	assert_int_equal(found.kernels[1].counts.loads_before_wait, 0);
 }
 
 static void test_other_files(void **state)
@@ -326,6 +351,7 @@ int main(void)
 		     test_called_functions),
 		TEST("waits and launches of dependent kernels are counted from sm_90 on",
 		     test_dependent_launch),
+		TEST("loads are counted, and those above the first wait", test_loads_before_wait),
 		TEST("what is no cubin has no kernels", test_other_files),
 		TEST("cut off and damaged files are read as far as they go", test_damage),
 	};

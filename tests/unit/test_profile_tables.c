@@ -140,6 +140,8 @@ static void test_machine_code(void **state)
 	assert_int_equal(code->half_arithmetic_count, 0);
 	assert_int_equal(code->dependency_wait_count, 1);
 	assert_int_equal(code->dependent_launch_count, 0);
+	assert_int_equal(code->load_count, 12);
+	assert_int_equal(code->load_before_wait_count, 5);
 	assert_int_equal(profile_machine_code(profile, axpy, 80)->half_arithmetic_count, 1);
 	code = profile_machine_code(profile, plain, 90);
 	assert_int_equal(code->instruction_count, 64);
@@ -147,6 +149,7 @@ static void test_machine_code(void **state)
 	assert_int_equal(code->half_conversion_count, 2);
 	assert_int_equal(code->half_arithmetic_count, 5);
 	assert_int_equal(code->dependent_launch_count, 2);
+	assert_int_equal(code->load_count, 9);
 	assert_null(profile_machine_code(profile, plain, 80));
 	profile_free(profile);
 }

@@ -241,6 +241,28 @@ static void test_updated_graph(void **state)
 	replayed_free(&it);
 }
 
+/* The host prepares a launch for 500 before each of three; for a graph that it updates it does so before each node. */
+static void test_prepared_updates(void **state)
+{
+	static const uint8_t calls[] = {CALL_AS_UPDATED, CALL_AFTER_WORK, CALL_AFTER_WORK};
+	struct builder *b = builder_new(1, 1);
+	struct replayed it;
+	struct change change;
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		builder_kernel(b, 0, "step", 6000 + 20000 * i, 16000 + 20000 * i,
+			       builder_launch(b, 0, 3000 * i, 3000 * i + 2500));
+	builder_finish(b);
+	it = replayed_new(b);
+	change = same_every_time(&it, calls, 3);
+	replayed_run(&it, &change, &random_costs);
+	assert_int_equal(it.replay.call_end_ns[0], 3 * 800 + 4000);
+	assert_int_equal(it.replay.call_end_ns[2], 3 * 800 + 4000 + 2 * 500);
+	change_free(&change);
+	replayed_free(&it);
+}
+
 /* Three branches, of which the launch takes 7000 on the host of the ceilings, and twice that on this one. */
 static void test_branches(void **state)
 {
@@ -702,6 +724,8 @@ int main(void)
 			 test_traced_nodes),
 		SENTENCE("branches make the launch of their graph longer", test_branches),
 		SENTENCE("a graph that is updated is launched that much later", test_updated_graph),
+		SENTENCE("what the host does before each node that it updates takes its time still",
+			 test_prepared_updates),
 		SENTENCE("nodes come closer by what recording added", test_untraced_nodes),
 		SENTENCE(
 			"nodes in lanes run side by side as far as they fit, and the next launch waits",

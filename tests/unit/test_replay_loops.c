@@ -420,6 +420,28 @@ static void test_device_launched(void **state)
 		text, function, NULL, NULL, NULL \
 	}
 
+/* Before the second of three launches its stream waits for two others, 400 each. */
+static void test_awaited_streams(void **state)
+{
+	struct replayed it = replayed_loop(3);
+	const uint8_t calls[] = {CALL_KEPT, CALL_KEPT, CALL_KEPT, CALL_KEPT};
+	struct change change = same_every_time(&it, calls, 4);
+	struct costs costs = random_costs;
+
+	(void)state;
+	costs.trace_launch_ns = 0;
+	costs.stream_wait_ns = 400;
+	for (size_t i = 1; i < it.profile->call_count; i += 4)
+		change.calls[i] =
+			change_number(&change, &(struct call_change){.awaited_streams = 2});
+	replayed_run(&it, &change, &costs);
+	assert_int_equal(it.replay.call_end_ns[0], CALL_NS);
+	assert_int_equal(it.replay.call_end_ns[1], 2 * CALL_NS + 800);
+	assert_int_equal(it.replay.call_end_ns[2], 3 * CALL_NS + 800);
+	change_free(&change);
+	replayed_free(&it);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -427,6 +449,8 @@ int main(void)
 		SENTENCE("what recording added between kernels of a stream is left out",
 			 test_untraced_gaps),
 		SENTENCE("and between graphs", test_untraced_graph_gaps),
+		SENTENCE("a stream that waits for others takes the host so much longer",
+			 test_awaited_streams),
 		SENTENCE("without its waits a loop is as long as its kernels and their gaps",
 			 test_waits_dropped),
 		SENTENCE("a wait for what has ended takes its own time", test_late_wait),

@@ -4,12 +4,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "fixture_predict.h"
 
 /* The second of the loop's three kernels needs 9 us of its 10 for atomics that return a result. */
-static struct what_if merge(const struct atomics_kernel *kernel, uint64_t batch)
+static struct what_if merge_by(enum technique_id id, const struct atomics_kernel *kernel,
+			       uint64_t batch)
 {
 	struct predicted_run it = predicted_begin(predicted_loop(), 0, NULL);
 	struct atomics_kernel kernels[] = {*kernel};
@@ -18,10 +20,15 @@ static struct what_if merge(const struct atomics_kernel *kernel, uint64_t batch)
 	struct what_if found;
 
 	assert_int_equal(what_ifs_add_report(&it.all, &report), 0);
-	it.all.numbers[TECHNIQUE_batch_atomics] = batch;
-	assert_int_equal(what_if_alone(&found, TECHNIQUE_batch_atomics, &it.all, 0), 0);
+	it.all.numbers[id] = batch;
+	assert_int_equal(what_if_alone(&found, id, &it.all, 0), 0);
 	predicted_end(&it);
 	return found;
+}
+
+static struct what_if merge(const struct atomics_kernel *kernel, uint64_t batch)
+{
+	return merge_by(TECHNIQUE_batch_atomics, kernel, batch);
 }
 
 static const struct atomics_kernel hot = {.kernel = 1,
@@ -74,6 +81,24 @@ static void test_merged_refusals(void **state)
 	assert_string_equal(merge(&kernel, 4).effect.refusal, refused_not_hot);
 }
 
+/* By adds in shared memory, which take 4 us on one word of each block; beside them nothing else takes longer. */
+static void test_merged_in_shared(void **state)
+{
+	struct atomics_kernel kernel = hot;
+	struct what_if found;
+
+	(void)state;
+	kernel.shared_ns = 4000;
+	found = merge_by(TECHNIQUE_aggregate_shared, &kernel, 4);
+	assert_null(found.effect.refusal);
+	assert_int_equal(predicted_saved_ns(&found), RUNS * (10000 - (4000 + 1)));
+	found = merge_by(TECHNIQUE_aggregate_shared, &kernel, 2);
+	assert_int_equal(predicted_saved_ns(&found), RUNS * (10000 - (9000 / 2 + 1)));
+	kernel.shared_ns = ATOMICS_UNKNOWN;
+	assert_non_null(strstr(merge_by(TECHNIQUE_aggregate_shared, &kernel, 4).effect.refusal,
+			       "the ceilings have no atomics in shared memory"));
+}
+
 /* Whose counters they are nothing tells. */
 static void test_merged_devices(void **state)
 {
@@ -109,6 +134,8 @@ int main(void)
 			"merged atomics take the time worked out by hand, half as many at the low end",
 			test_merged),
 		SENTENCE("what atomics do not bind is not merged", test_merged_refusals),
+		SENTENCE("merged in shared memory they take what that was measured to take",
+			 test_merged_in_shared),
 		SENTENCE("counters of several devices tell nothing of one", test_merged_devices),
 	};
 

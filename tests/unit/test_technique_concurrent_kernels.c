@@ -33,6 +33,40 @@ static void test_concurrent(void **state)
 	loop_free(&fixture);
 }
 
+/* Of two kernels the second one's stream waits for the first one's, the copy's for one of both. */
+static void test_awaited_streams(void **state)
+{
+	struct loop_fixture fixture = loop_of("kkikk");
+	static const uint8_t first[] = {0, 1, 1, 0, 1}, others[] = {1, 1, 1, 0, 1};
+	const struct change *change = &fixture.application.change;
+
+	(void)state;
+	fixture.b->devices[0].sm_count = 4;
+	assert_int_equal(ceilings_add(fixture.ceilings,
+				      &(struct ceiling){.id = CEILING_stream_wait, .value = 1000}),
+			 0);
+	assert_null(ceilings_sort(fixture.ceilings));
+	assert_null(loop_apply(&fixture, &technique_concurrent_kernels));
+	for (size_t i = 0; i < fixture.b->profile.call_count; i++)
+		assert_int_equal(change_of_call(change, i)->awaited_streams,
+				 i < 5 ? first[i] : others[i % 5]);
+	/* as branches of a graph no host has to tell them */
+	assert_null(loop_apply(&fixture, &technique_cuda_graph));
+	for (size_t i = 0; i < fixture.b->profile.call_count; i++)
+		assert_int_equal(change_of_call(change, i)->awaited_streams, 0);
+	loop_free(&fixture);
+	/* nor those of a graph that was recorded */
+	fixture = loop_of("q");
+	fixture.b->devices[0].sm_count = 4;
+	assert_int_equal(ceilings_add(fixture.ceilings,
+				      &(struct ceiling){.id = CEILING_stream_wait, .value = 1000}),
+			 0);
+	assert_null(ceilings_sort(fixture.ceilings));
+	assert_null(loop_apply(&fixture, &technique_concurrent_kernels));
+	loop_expect(&fixture, 1, ".");
+	loop_free(&fixture);
+}
+
 /* In a loop of one kernel only waits part them. */
 static void test_concurrent_in_series(void **state)
 {
@@ -223,6 +257,8 @@ static void test_given_low_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		SENTENCE("streams that wait for others are told to by the host, but in a graph",
+			 test_awaited_streams),
 		SENTENCE("kernels of an iteration share the GPU, and copies stand between them",
 			 test_concurrent),
 		SENTENCE("kernels of a loop of one are parted by waits", test_concurrent_in_series),

@@ -91,6 +91,89 @@ static void test_no_room(void **state)
 	(void)state;
 }
 
+/* One block of each kernel on a GPU of one SM, with room for so many. */
+static void make_room(struct loop_fixture *fixture, uint32_t blocks)
+{
+	struct profile_device *device = &fixture->b->devices[0];
+
+	device->compute_major = 9;
+	device->sm_count = 1;
+	device->max_warps_per_sm = 64;
+	device->max_blocks_per_sm = blocks;
+	device->max_registers_per_sm = device->max_shared_bytes_per_sm = 1 << 16;
+}
+
+static int64_t op_length_ns(const struct loop_fixture *fixture, size_t op)
+{
+	return fixture->b->ops[op].end_ns - fixture->b->ops[op].start_ns;
+}
+
+/* Three of eight loads above the wait, and then six, of which room for half of it is left. */
+static void test_early_part(void **state)
+{
+	struct loop_fixture fixture = loop_of("keeeeeeeeeeeeee");
+	struct profile_machine_code code = {.kernel = fixture.b->signatures[0].kernel,
+					    .sm = 90,
+					    .dependency_wait_count = 1,
+					    .dependent_launch_count = 1,
+					    .load_count = 8,
+					    .load_before_wait_count = 3};
+	const int64_t *op_ns = fixture.application.change.op_ns;
+
+	(void)state;
+	make_room(&fixture, 2);
+	assert_null(loop_apply(&fixture, &technique_dependent_launch));
+	assert_int_equal(op_ns[1], 0); /* nothing tells */
+	assert_false(fixture.effect.is_assuming);
+	fixture.b->profile.machine_codes = &code;
+	fixture.b->profile.machine_code_count = 1;
+	fixture.application.end = ASSUMED_LEAST;
+	assert_null(loop_apply(&fixture, &technique_dependent_launch));
+	assert_int_equal(op_ns[1], 0);
+	assert_true(fixture.effect.is_assuming);
+	fixture.application.end = ASSUMED_USUAL;
+	code.dependent_launch_count = 0; /* the one before lets it begin at its end only */
+	assert_null(loop_apply(&fixture, &technique_dependent_launch));
+	assert_int_equal(op_ns[1], 0);
+	code.dependent_launch_count = 1;
+	assert_null(loop_apply(&fixture, &technique_dependent_launch));
+	assert_int_equal(op_ns[0], 0); /* behind no other */
+	assert_int_equal(op_ns[1], 1 + op_length_ns(&fixture, 1) * 5 / 8);
+	loop_free(&fixture);
+	fixture = loop_of("keeeeeeeeeeeeee");
+	make_room(&fixture, 2);
+	fixture.b->profile.machine_codes = &code;
+	fixture.b->profile.machine_code_count = 1;
+	code.load_before_wait_count = 6;
+	assert_null(loop_apply(&fixture, &technique_dependent_launch));
+	op_ns = fixture.application.change.op_ns;
+	assert_int_equal(op_ns[1], 1 + op_length_ns(&fixture, 1) / 2);
+	loop_free(&fixture);
+}
+
+/* A kernel that stays as it was launched is as long as it was. */
+static void test_early_part_refused(void **state)
+{
+	struct loop_fixture fixture = loop_of("kk");
+	struct profile_machine_code code = {.kernel = fixture.b->signatures[0].kernel,
+					    .sm = 90,
+					    .dependency_wait_count = 1,
+					    .dependent_launch_count = 1,
+					    .load_count = 2,
+					    .load_before_wait_count = 1};
+
+	(void)state;
+	make_room(&fixture, 2);
+	fixture.b->profile.machine_codes = &code;
+	fixture.b->profile.machine_code_count = 1;
+	for (size_t i = 0; i + 1 < fixture.b->profile.op_count; i++)
+		fixture.b->ops[i].end_ns = fixture.b->ops[i + 1].start_ns + 1;
+	assert_non_null(loop_apply(&fixture, &technique_dependent_launch));
+	for (size_t i = 0; i < fixture.b->profile.op_count; i++)
+		assert_int_equal(fixture.application.change.op_ns[i], 0);
+	loop_free(&fixture);
+}
+
 #define SENTENCE(text, function)                 \
 	{                                        \
 		text, function, NULL, NULL, NULL \
@@ -105,6 +188,11 @@ int main(void)
 		SENTENCE("kernels that start before the one before them ends are left alone",
 			 test_done_already),
 		SENTENCE("launches that ask for it already are left alone", test_asked_already),
+		SENTENCE(
+			"what a kernel does above its wait runs beside the one before, as far as there is room",
+			test_early_part),
+		SENTENCE("kernels of a refused loop are as long as they were",
+			 test_early_part_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

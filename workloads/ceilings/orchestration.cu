@@ -234,6 +234,21 @@ static double event_wait_ns(struct orchestra &o)
 	});
 }
 
+/* By turns each stream goes on when the other one is there. */
+static double stream_wait_ns(struct orchestra &o)
+{
+	cudaStream_t from = o.stream, to = o.other_stream;
+	double ns = call_ns(o, [&]() {
+		CUDA_CHECK(cudaEventRecord(o.reached, from));
+		CUDA_CHECK(cudaStreamWaitEvent(to, o.reached, 0));
+		CUDA_LAUNCH(empty_kernel<<<1, 32, 0, to>>>(0));
+		std::swap(from, to);
+	});
+
+	CUDA_CHECK(cudaStreamSynchronize(o.other_stream));
+	return std::max(ns - launch_call_ns(o), 0.0);
+}
+
 static double small_copy_ns(struct orchestra &o)
 {
 	return median_of(o.trials * 4, [&]() {
@@ -592,6 +607,8 @@ static void add_host_figures(std::vector<struct ceiling_measurement> &all, struc
 	all.push_back(
 		figure(o, CEILING_kernel_step, 0, ON_SMS, [&]() { return kernel_step_ns(o); }));
 	all.push_back(figure(o, CEILING_event_wait, 0, ON_SMS, [&]() { return event_wait_ns(o); }));
+	all.push_back(
+		figure(o, CEILING_stream_wait, 0, ON_HOST, [&]() { return stream_wait_ns(o); }));
 	all.push_back(
 		figure(o, CEILING_small_copy, 0, ON_HOST, [&]() { return small_copy_ns(o); }));
 }

@@ -52,6 +52,7 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 	const char *name;
 	int rc;
 
+	(void)device;
 	(void)what_if;
 	name = kernel_label(facts->report->profile->kernel_labels,
 			    facts->report->profile->kernel_names[most.kernel], LABEL_WIDE);

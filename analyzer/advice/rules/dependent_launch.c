@@ -57,7 +57,11 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 					 "only their launches lack the attribute");
 	if (rc == 0)
 		rc = advice_add_evidence(
-			item, "what they can do before they need results of it comes on top");
+			item,
+			what_if->effect.is_assuming
+				? "what loads they have above that wait tells what part of them "
+				  "runs beside the kernel before"
+				: "what they can do before they need results of it comes on top");
 	return rc;
 }
 

@@ -134,6 +134,44 @@ static double ceiling_ns(const struct counted_work *work, const struct atomics_k
 	       fmax(sectors * one_sector_s / kernel->busy_slices, sectors / best_rate(ceilings));
 }
 
+/* On so many addresses, or on the most that were measured of fewer; 0: none was. */
+static double rate_on(const struct ceilings *ceilings, enum ceiling_id id, double addresses)
+{
+	const struct ceiling *found = NULL;
+
+	for (size_t i = 0; i < ceilings->count; i++) {
+		const struct ceiling *row = &ceilings->rows[i];
+
+		if (row->id == id && (double)row->parameter <= addresses &&
+		    (!found || row->parameter > found->parameter))
+			found = row;
+	}
+	return found ? found->value : 0;
+}
+
+/* All of them in shared memory, on so many words of each block. */
+static double shared_on_ns(const struct atomics_kernel *kernel, const struct ceilings *ceilings,
+			   double words)
+{
+	double add = rate_on(ceilings, CEILING_atomic_shared_add, words);
+	double cas = rate_on(ceilings, CEILING_atomic_shared_cas, words);
+	double cas_share = fmax(kernel->cas_share, 0);
+
+	if (kernel->unit_cycles < 0 || add <= 0 || (cas_share > 0 && cas <= 0))
+		return ATOMICS_UNKNOWN;
+	return 1e9 * kernel->unit_cycles *
+	       ((1 - cas_share) / add + (cas_share > 0 ? cas_share / cas : 0));
+}
+
+static void find_shared(struct atomics_kernel *kernel, const struct ceilings *ceilings)
+{
+	kernel->shared_ns = kernel->least_shared_ns = ATOMICS_UNKNOWN;
+	if (!ceilings)
+		return;
+	kernel->shared_ns = shared_on_ns(kernel, ceilings, fmax(kernel->busy_slices, 1));
+	kernel->least_shared_ns = shared_on_ns(kernel, ceilings, HUGE_VAL);
+}
+
 /* One address is hit less often than once a cycle: where one slice has nearly all of the work, the
  * ceiling of one address explains more than busy cycles do. */
 static void explain(struct atomics_kernel *kernel)
@@ -281,19 +319,26 @@ static double beside_ns(const struct atomics_kernel *kernel, double batch, doubl
 double atomics_merged_ns(const struct atomics_kernel *kernel, enum atomics_merging where,
 			 uint64_t batch, enum atomics_end end)
 {
-	double n = (double)batch;
+	double n = (double)batch, shared_ns = 0, least_shared_ns = 0;
 	double waiting_share = where == ATOMICS_IN_THREADS ? returned_share(kernel) : 0;
 
-	if (kernel->explained_ns < 0)
+	if (where == ATOMICS_IN_SHARED) {
+		shared_ns = kernel->shared_ns;
+		least_shared_ns = kernel->least_shared_ns;
+	}
+	if (kernel->explained_ns < 0 || shared_ns < 0)
 		return ATOMICS_UNKNOWN;
 	if (end == ATOMICS_LEAST)
-		return beside_ns(kernel, fmax(n / 2, 1), kernel->most_other_ns,
-				 returned_share(kernel));
+		return fmin(shared_ns + beside_ns(kernel, fmax(n / 2, 1), kernel->most_other_ns,
+						  returned_share(kernel)),
+			    kernel->duration_ns);
 	if (end == ATOMICS_MOST)
-		return beside_ns(kernel, n, kernel->least_other_ns, waiting_share);
+		return beside_ns(kernel, n, fmax(kernel->least_other_ns, least_shared_ns),
+				 waiting_share);
 	return beside_ns(kernel, n,
-			 where == ATOMICS_IN_THREADS ? kernel->other_ns
-						     : other_in_blocks_ns(kernel, n),
+			 where == ATOMICS_IN_THREADS
+				 ? kernel->other_ns
+				 : fmax(other_in_blocks_ns(kernel, n), shared_ns),
 			 waiting_share);
 }
 
@@ -342,6 +387,7 @@ static void collect(struct atomics *atomics, const struct profile *profile,
 			continue;
 		add_unit(&kernel, work);
 		kernel.ceiling_ns = ceiling_ns(work, &kernel, ceilings);
+		find_shared(&kernel, ceilings);
 		explain(&kernel);
 		advise(&kernel, profile, roofline, point);
 		atomics->kernels[atomics->kernel_count++] = kernel;

@@ -58,6 +58,11 @@ struct atomics_kernel {
 	 */
 	double ceiling_ns;
 	/*
+	 * What as many adds take in shared memory, where each block has words of its own: as many words as slices are
+	 * busy, or at best one for each lane, by the measured rates of all SMs.  ATOMICS_UNKNOWN without these or counters.
+	 */
+	double shared_ns, least_shared_ns;
+	/*
 	 * Without its atomics a launch would take at least other_ns: what its other roofs explain, an
 	 * empty kernel's time for each wave of its blocks, or what it takes beyond its atomics,
 	 * whichever is most.  That last depends on whether they return a result:
@@ -107,7 +112,9 @@ enum atomics_merging {
 	ATOMICS_IN_THREADS,
 	/* Warps and blocks: as many threads as before, of which one goes on to L2, with N times fewer sectors, while
 	 * other warps run. */
-	ATOMICS_IN_BLOCKS
+	ATOMICS_IN_BLOCKS,
+	/* Likewise, but each thread adds to a word of its block in shared memory, which takes shared_ns at least. */
+	ATOMICS_IN_SHARED
 };
 
 enum atomics_end { ATOMICS_LEAST, ATOMICS_MIDDLE, ATOMICS_MOST };
@@ -116,7 +123,8 @@ enum atomics_end { ATOMICS_LEAST, ATOMICS_MIDDLE, ATOMICS_MOST };
  * What a launch takes with batch (at least 1) of its atomics merged into one, ns; at most duration_ns.  Reductions run
  * beside the rest of the kernel; those with a result make their threads wait, so when merged in threads they come before it;
  * where they were not counted separately, all of them do.  At the low end half as many are merged, at the high
- * end the rest is least_other_ns.  ATOMICS_UNKNOWN where explained_ns is.  What merging itself takes is not in it.
+ * end the rest is least_other_ns.  What merging itself takes is in it only in shared memory: other blocks run beside that, at
+ * the low end none does.  ATOMICS_UNKNOWN where explained_ns is, and in shared memory where shared_ns is.
  */
 double atomics_merged_ns(const struct atomics_kernel *kernel, enum atomics_merging where,
 			 uint64_t batch, enum atomics_end end);

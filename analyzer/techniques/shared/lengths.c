@@ -1,6 +1,7 @@
 #include "techniques/shared/lengths.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "techniques/shared/usual_changes.h"
@@ -44,30 +45,54 @@ size_t lengths_keep_kernel(struct application *application, uint32_t kernel)
 	return changed_count;
 }
 
-/* Of pinned memory, each direction; bytes a second, 0: not measured. */
-struct pinned_rates {
-	double to_device, to_host;
-};
+/* What a copy of pinned memory takes beside its bytes: the middle of what was recorded, rounded. */
+#define TO_DEVICE_NS 2500
+#define TO_HOST_NS 1500
+
+double lengths_pinned_copy_ns(const struct ceilings *ceilings, const struct profile_copy *copy)
+{
+	bool is_in = copy->kind == COPY_TO_DEVICE;
+	double rate = ceilings_at(ceilings, is_in ? CEILING_h2d_pinned : CEILING_d2h_pinned, 0);
+
+	return rate > 0 ? (double)copy->bytes / rate * 1e9 + (is_in ? TO_DEVICE_NS : TO_HOST_NS)
+			: INFINITY;
+}
+
+double lengths_saved_by_pinning_ns(const struct profile *profile, const struct ceilings *ceilings,
+				   const struct profile_op *op)
+{
+	const struct profile_copy *copy = &profile->copies[op->detail];
+	double pinned_ns = lengths_pinned_copy_ns(ceilings, copy);
+	double saved_ns = (double)(op->end_ns - op->start_ns) - pinned_ns;
+
+	if (!copy->is_async && op->call != PROFILE_NONE) {
+		const struct profile_call *call = &profile->calls[op->call];
+		double beside_ns = ceilings_at(ceilings, CEILING_launch_to_start, 0) +
+				   ceilings_at(ceilings, CEILING_synchronize, 0);
+
+		saved_ns = fmax(saved_ns,
+				(double)(call->end_ns - call->start_ns) - beside_ns - pinned_ns);
+	}
+	return fmax(saved_ns, 0);
+}
 
 static bool is_pageable(const struct profile_copy *copy)
 {
 	return copy->src_memory == MEMORY_PAGEABLE || copy->dst_memory == MEMORY_PAGEABLE;
 }
 
-/* Whether a copy gets shorter by that. */
-static bool pin_copy(struct application *application, size_t index,
-		     const struct pinned_rates *rates)
+/* Whether it or its call gets shorter by that. */
+static bool pin_copy(struct application *application, size_t index)
 {
 	const struct profile *profile = application->run->model->profile;
 	const struct profile_op *op = &profile->ops[index];
 	const struct profile_copy *copy = &profile->copies[op->detail];
-	double rate = copy->kind == COPY_TO_DEVICE ? rates->to_device : rates->to_host, ns;
+	double ns = lengths_pinned_copy_ns(application->run->ceilings, copy);
 
-	if (!is_pageable(copy) || rate <= 0)
+	if (!is_pageable(copy) ||
+	    lengths_saved_by_pinning_ns(profile, application->run->ceilings, op) <= 0)
 		return false;
-	ns = (double)copy->bytes / rate * 1e9;
-	if (ns >= (double)(op->end_ns - op->start_ns))
-		return false;
+	ns = fmin(ns, (double)(op->end_ns - op->start_ns));
 	application->change.op_ns[index] = 1 + (int64_t)ns; /* never 0, which is as recorded */
 	return true;
 }
@@ -93,10 +118,6 @@ size_t lengths_pin_copies(struct application *application, bool only_lanes)
 {
 	const struct model *model = application->run->model;
 	const struct profile_device *where = &model->profile->devices[application->device];
-	const struct pinned_rates rates = {ceilings_at(application->run->ceilings,
-						       CEILING_h2d_pinned, 0),
-					   ceilings_at(application->run->ceilings,
-						       CEILING_d2h_pinned, 0)};
 	struct change *change = &application->change;
 	size_t changed_count = 0;
 
@@ -104,8 +125,7 @@ size_t lengths_pin_copies(struct application *application, bool only_lanes)
 		const struct profile_op *op = &model->profile->ops[i];
 
 		if (op->kind != OP_COPY || change->op_ns[i] ||
-		    (only_lanes && change->lanes[i] == LANE_NONE) ||
-		    !pin_copy(application, i, &rates))
+		    (only_lanes && change->lanes[i] == LANE_NONE) || !pin_copy(application, i))
 			continue;
 		changed_count++;
 		pin_call(change, model->profile, op);

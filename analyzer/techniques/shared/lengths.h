@@ -19,8 +19,17 @@ size_t lengths_scale_kernel(struct application *application, uint32_t kernel,
  * which nothing can be off.  What has another length by a change keeps that.  Returns how many they are. */
 size_t lengths_keep_kernel(struct application *application, uint32_t kernel);
 
-/* Copies of pageable memory, or of them only those in lanes, take the time that pinned memory would at the rates of the
- * ceilings; what has another length by a change already keeps that.  Returns how many copies that are. */
+/* What a copy from or to the host takes of pinned memory, ns: its bytes at the rate of the ceilings, and what copies take
+ * beside that, however small (docs/results/copy-sizes.txt).  INFINITY where the rate was not measured. */
+double lengths_pinned_copy_ns(const struct ceilings *ceilings, const struct profile_copy *copy);
+
+/* How much less than now a copy takes so, or its call where that waits for it: of pageable memory the call fills or empties
+ * a buffer of the driver.  ns; 0: no less. */
+double lengths_saved_by_pinning_ns(const struct profile *profile, const struct ceilings *ceilings,
+				   const struct profile_op *op);
+
+/* Copies of pageable memory, or of them only those in lanes, take the time that pinned memory would
+ * by the ceilings; what has another length by a change already keeps that.  Returns how many copies that are. */
 size_t lengths_pin_copies(struct application *application, bool only_lanes);
 
 /* Changes how long operations take, and makes the part from the first to the last of them, in each thread, one that

@@ -37,7 +37,9 @@ size_t merged_atomics_change(struct application *application, enum atomics_mergi
 	for (size_t i = 0; i < atomics->kernel_count; i++) {
 		const struct atomics_kernel *kernel = &atomics->kernels[i];
 
-		if (kernel->is_bottleneck && merged_count(application, kernel, ATOMICS_MIDDLE) > 1)
+		if (kernel->is_bottleneck &&
+		    merged_count(application, kernel, ATOMICS_MIDDLE) > 1 &&
+		    merged_share(application, where, kernel) >= 0)
 			changed_count +=
 				lengths_scale_kernel(application, kernel->kernel, NULL,
 						     merged_share(application, where, kernel));

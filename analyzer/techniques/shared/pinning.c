@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "techniques/shared/lengths.h"
+
 /* More than the greatest buffer that the ceilings measure is as many of these. */
 #define MEASURED_BYTES (UINT64_C(256) << 20)
 
@@ -17,18 +19,6 @@ static const struct profile_copy *pageable_copy(const struct profile *profile,
 				copy->dst_memory == MEMORY_PAGEABLE)
 		       ? copy
 		       : NULL;
-}
-
-/* Bytes a second of pinned memory; 0: not measured. */
-struct rates {
-	double to_device, to_host;
-};
-
-static double pinned_ns(const struct rates *rates, const struct profile_copy *copy)
-{
-	double rate = copy->kind == COPY_TO_DEVICE ? rates->to_device : rates->to_host;
-
-	return rate > 0 ? (double)copy->bytes / rate * 1e9 : INFINITY;
 }
 
 static double register_ns(const struct ceilings *ceilings, uint64_t bytes)
@@ -80,9 +70,8 @@ static int pinning_of_some(struct pinning *pinning, const struct profile *profil
 			   const struct choice *choice)
 {
 	const struct profile_device *where = &profile->devices[device];
-	const struct rates rates = {ceilings_at(ceilings, CEILING_h2d_pinned, 0),
-				    ceilings_at(ceilings, CEILING_d2h_pinned, 0)};
 	uint64_t *keys = calloc(where->op_count + 1, sizeof(*keys));
+	double saved_by_ops_ns = 0;
 
 	*pinning = (struct pinning){0};
 	if (!keys)
@@ -94,9 +83,14 @@ static int pinning_of_some(struct pinning *pinning, const struct profile *profil
 		if (!copy || (choice->is_one && !choice->is_one(op, choice->context)))
 			continue;
 		keys[pinning->copy_count++] = key_of(copy);
-		pinning->saved_ns +=
-			fmax((double)(op->end_ns - op->start_ns) - pinned_ns(&rates, copy), 0);
+		pinning->saved_ns += lengths_saved_by_pinning_ns(profile, ceilings, op);
+		saved_by_ops_ns += fmax((double)(op->end_ns - op->start_ns) -
+						lengths_pinned_copy_ns(ceilings, copy),
+					0);
 	}
+	/* what else makes a call long that happens once, as a first one, is not the driver's buffer */
+	if (choice->is_one || pinning->copy_count < PINNING_FEW_COPIES)
+		pinning->saved_ns = saved_by_ops_ns;
 	add_buffers(pinning, ceilings, keys,
 		    !choice->is_one && pinning->copy_count >= PINNING_FEW_COPIES);
 	free(keys);

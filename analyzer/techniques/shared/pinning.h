@@ -16,8 +16,8 @@ struct pinning {
 	uint64_t copy_count;   /* of pageable memory */
 	uint64_t buffer_count; /* that they are assumed to have */
 	double bytes;	       /* of the buffers */
-	double saved_ns;       /* by all copies, at the rates of pinned memory */
-	double cost_ns;	       /* of pinning the buffers; 0: the ceilings lack it */
+	double saved_ns; /* by all copies, of many also by their calls (lengths_saved_by_pinning_ns) */
+	double cost_ns; /* of pinning the buffers; 0: the ceilings lack it */
 };
 
 /* Of the copies of a device.  Returns 0 or -ENOMEM. */
