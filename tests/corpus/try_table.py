@@ -126,7 +126,7 @@ def print_strategies(trials, rows):
         predicted, measured = said.get("run") or {}, (trial.get("run") or {}).get("speedup")
         gain, low, high = (predicted.get(end) for end in ("speedup", "low", "high"))
         off = ""
-        if gain and measured:
+        if gain and measured and reached(trial) != "nothing":  # else the change was not made
             pairs.append((gain, low, high, measured, said["up_to"]))
             off = f"{100 * (gain / measured - 1):+.0f}%"
         interval = f"{score.text_of(low)} to {score.text_of(high)}" if gain else ""

@@ -54,10 +54,12 @@ record_calls() {
 
 # ratio: of the recorded all-reduces of 1 MiB, of which there are many: what was measured, by the median of their kernels
 ratio() {
-	"$tool" report -f json -s message_sizes --ceilings "$stored" "$recording" | "$python" -c '
+	"$tool" report -f json -s message_sizes --ceilings "$stored" "$recording" >"$scratch/sizes.json"
+	"$python" - "$scratch/sizes.json" <<-'END'
 		import json, sys
-		rows = json.load(sys.stdin)["message_sizes"]["sizes"]
-		print(*(row["ceiling_ratio"] for row in rows if row["operation"] == "AllReduce" and row["bytes"] == 1 << 20))'
+		rows = json.load(open(sys.argv[1]))["message_sizes"]["sizes"]
+		print(*(row["ceiling_ratio"] for row in rows if row["operation"] == "AllReduce" and row["bytes"] == 1 << 20))
+	END
 }
 
 # is_near_kernels: a recorded kernel is at most a quarter faster than its row

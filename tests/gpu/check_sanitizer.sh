@@ -65,11 +65,19 @@ is_clean() {
 	return 1
 }
 
+# races_of_library RUN: the library's kernel in which all races lie that the tool reports; nothing where one lies elsewhere
+races_of_library() {
+	local kernels
+	kernels=$(grep -hoE '(Read|Write|Atomic) access at [A-Za-z0-9_]+' "$1.out" "$1.err" | sed 's/.* at //' | sort -u)
+	[ -z "$kernels" ] || grep -qvE '^(nvjet_|cudnn|cutlass|cask)' <<<"$kernels" || head -n 1 <<<"$kernels"
+}
+
 # why_not_looked_at RUN: what the tool, or the program, says that it cannot do; nothing when it can
 why_not_looked_at() {
 	local words
 	words=$(grep -hoE '[A-Z][A-Za-z ]+ is not supported by the selected tool' "$1.out" "$1.err" | head -n 1)
 	[ -n "$words" ] || words=$(sed -nE 's/^[a-z0-9_]+:? +skipped: (.*)/\1/p' "$1.out" | head -n 1)
+	[ -n "$words" ] || words=$(races_of_library "$1")
 	echo "$words"
 }
 
