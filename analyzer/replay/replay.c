@@ -183,6 +183,8 @@ static int64_t branches_ns(struct run *run, size_t index)
 	if (!run->lanes.count || !call_change_is_graph(change_of_call(run->change, index)))
 		return 0;
 	count = graph_calls_of(run, index)->beside_count;
+	if (count > run->lanes.count) /* then each lane is a branch of several */
+		count = run->lanes.count;
 	return costs_branches_ns(run->costs, count);
 }
 
