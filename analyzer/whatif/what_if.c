@@ -307,15 +307,17 @@ static bool is_refused(const struct what_if *parts, size_t count)
 	return false;
 }
 
-/* needs_each: nothing is predicted where one of them is refused. */
+/* needs_each: nothing is predicted where one of them is refused.  lane_count: so many lanes at most; 0: as many as there are. */
 static int apply_all(struct prediction *out, struct what_if *parts, const enum technique_id *ids,
 		     size_t count, const struct what_ifs *all, size_t device, enum assumed_end end,
-		     bool needs_each)
+		     bool needs_each, uint32_t lane_count)
 {
 	struct applied applied;
 	int rc = apply_begin(&applied, all, device, ids, count, end);
 
 	*out = (struct prediction){0};
+	if (lane_count && applied.application.change.lane_count > lane_count)
+		applied.application.change.lane_count = lane_count;
 	for (size_t i = 0; rc == 0 && i < count; i++)
 		rc = apply_technique(&parts[i].effect, &applied, ids[i]);
 	if (rc == 0 && applied.application.place_count && !(needs_each && is_refused(parts, count)))
@@ -336,13 +338,14 @@ static void raise_to(struct predicted_ratio *out, const struct predicted_ratio *
 
 /* What is assumed may hold in part only, or more than it: then an end of the interval is what that brings. */
 static int predict_end(struct prediction *out, const enum technique_id *ids, size_t count,
-		       const struct what_ifs *all, size_t device, enum assumed_end end)
+		       const struct what_ifs *all, size_t device, enum assumed_end end,
+		       uint32_t lane_count)
 {
 	void (*widen)(struct predicted_ratio *, const struct predicted_ratio *) =
 		end == ASSUMED_LEAST ? lower : raise_to;
 	struct what_if parts[TECHNIQUE_COUNT];
 	struct prediction other;
-	int rc = apply_all(&other, parts, ids, count, all, device, end, false);
+	int rc = apply_all(&other, parts, ids, count, all, device, end, false, lane_count);
 
 	if (rc == -ERANGE) /* that end is none */
 		return 0;
@@ -365,12 +368,56 @@ static int refuse(struct prediction *out, struct what_if *parts, size_t count)
 	return 0;
 }
 
+/* Kernels side by side become branches of a graph, each of which the ceilings have the host's time for. */
+static bool are_branches_known(const struct what_ifs *all, const enum technique_id *ids,
+			       size_t count)
+{
+	bool has_lanes = false, has_graph = false;
+
+	for (size_t i = 0; i < count; i++) {
+		has_lanes |= ids[i] == TECHNIQUE_concurrent_kernels;
+		has_graph |= ids[i] == TECHNIQUE_cuda_graph;
+	}
+	return has_lanes && has_graph &&
+	       ceilings_at(all->run.ceilings, CEILING_graph_branches, 2) > 0;
+}
+
+/* Fewer branches, of more kernels each, take the host less and the GPU longer: so many as are fastest.  Returns as
+ * apply_all does, with these in *lane_count. */
+static int find_branches(struct prediction *out, struct what_if *parts,
+			 const enum technique_id *ids, size_t count, const struct what_ifs *all,
+			 size_t device, uint32_t *lane_count)
+{
+	struct what_if other_parts[TECHNIQUE_COUNT];
+	struct prediction other;
+	int rc = 0;
+
+	for (uint32_t lanes = LANES_MOST / 2; rc == 0 && lanes > LANES_LEAST; lanes /= 2) {
+		rc = apply_all(&other, other_parts, ids, count, all, device, ASSUMED_USUAL, false,
+			       lanes);
+		if (rc == -ERANGE) {
+			rc = 0;
+			continue;
+		}
+		if (rc < 0 || other.place.speedup <= out->place.speedup)
+			continue;
+		*out = other;
+		*lane_count = lanes;
+		for (size_t i = 0; i < count; i++)
+			parts[i] = other_parts[i];
+	}
+	return rc;
+}
+
 static int together(struct prediction *out, struct what_if *parts, const enum technique_id *ids,
 		    size_t count, const struct what_ifs *all, size_t device, bool needs_each)
 {
 	bool is_assuming = false, has_most = false;
-	int rc = apply_all(out, parts, ids, count, all, device, ASSUMED_USUAL, needs_each);
+	uint32_t lane_count = 0;
+	int rc = apply_all(out, parts, ids, count, all, device, ASSUMED_USUAL, needs_each, 0);
 
+	if (rc == 0 && !is_refused(parts, count) && are_branches_known(all, ids, count))
+		rc = find_branches(out, parts, ids, count, all, device, &lane_count);
 	if (rc == -ERANGE)
 		return refuse(out, parts, count);
 	if (needs_each && is_refused(parts, count))
@@ -381,9 +428,9 @@ static int together(struct prediction *out, struct what_if *parts, const enum te
 			has_most |= techniques[ids[i]]->has_most;
 		}
 	if (rc == 0 && is_assuming)
-		rc = predict_end(out, ids, count, all, device, ASSUMED_LEAST);
+		rc = predict_end(out, ids, count, all, device, ASSUMED_LEAST, lane_count);
 	if (rc == 0 && has_most)
-		rc = predict_end(out, ids, count, all, device, ASSUMED_MOST);
+		rc = predict_end(out, ids, count, all, device, ASSUMED_MOST, lane_count);
 	return rc;
 }
 

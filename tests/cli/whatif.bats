@@ -66,6 +66,30 @@ failed() {
 	holds "s['concurrent_kernels']['speedup'] > j['speedup'] == s['cuda_graph']['speedup'] > 1"
 }
 
+# branches_cost FILE LEAST FACTOR: the ceilings of an H200, but graphs of at least so many branches take so many times as long
+branches_cost() {
+	python3 - "$root"/ceilings/NVIDIA_H200-*.json "$2" "$3" >"$1" <<-'END'
+		import json, sys
+		found = json.load(open(sys.argv[1]))
+		for row in found["ceilings"]:
+		    if row["name"] == "graph_branches" and row["parameter"] >= int(sys.argv[2]):
+		        for key in ("value", "low", "high"):
+		            row[key] *= float(sys.argv[3])
+		json.dump(found, sys.stdout)
+	END
+}
+
+@test "a graph of kernels side by side has as many branches as are fastest" {
+	local place='import json, sys; print(json.load(sys.stdin)["place"]["speedup"])' usual many all
+	branches_cost "$BATS_TEST_TMPDIR/many.json" 32 10
+	branches_cost "$BATS_TEST_TMPDIR/all.json" 2 10
+	usual=$("$ROOFLINECTL" whatif --streams --graph -f json "$root/tests/recordings/fuse_horizontal.naive_mixed" | python3 -c "$place")
+	many=$("$ROOFLINECTL" whatif --streams --graph --ceilings "$BATS_TEST_TMPDIR/many.json" -f json "$root/tests/recordings/fuse_horizontal.naive_mixed" | python3 -c "$place")
+	all=$("$ROOFLINECTL" whatif --streams --graph --ceilings "$BATS_TEST_TMPDIR/all.json" -f json "$root/tests/recordings/fuse_horizontal.naive_mixed" | python3 -c "$place")
+	[ "$many" = "$usual" ]
+	awk -v all="$all" -v usual="$usual" 'BEGIN { exit !(all > 1 && all < usual / 2) }'
+}
+
 @test "kernels that run side by side are branches of a graph after it" {
 	whatif "$recordings/graph_forkjoin.naive" --streams --graph
 	holds "s['concurrent_kernels']['refusal'] is None and s['concurrent_kernels']['changed'] > 900"
