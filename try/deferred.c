@@ -86,7 +86,7 @@ static void note_turns(unsigned until, unsigned parts, bool was_idle)
 /* Whether the stream has done all that it was given: then the GPU waits for launches.  It is asked only while it can matter. */
 static bool is_idle(unsigned until)
 {
-	return turns < TURNS_LEAST && until >= 2 && !captures &&
+	return turns < TURNS_LEAST && until >= 2 && !captures && !process_has_one_connection() &&
 	       forks_are_unordered(items, until) &&
 	       driver_open()->stream_query(items[0].stream) == CUDA_SUCCESS;
 }
@@ -511,7 +511,7 @@ void deferred_before(unsigned stub, enum function_kind kind)
 {
 	bool is_too_slow;
 
-	if (kind == FREES)
+	if (is_inside && kind == FREES)
 		graphs_note_free();
 	if (is_inside || kind == ASKS)
 		return;
@@ -520,8 +520,13 @@ void deferred_before(unsigned stub, enum function_kind kind)
 		flush_until(count);
 		counts_add_flush(stub);
 	}
+	if (kind == FREES) /* what was just made is of that memory, too */
+		graphs_note_free();
 	if (kind == FORGETS) {
-		forget();
+		if (captures)
+			must_forget = true;
+		else
+			forget();
 		events_forget();
 	}
 	if (kind == RENAMES)
@@ -565,6 +570,11 @@ static void stop_inside(enum try_reason reason)
 	flush_until(count);
 	note_stop(reason);
 	__atomic_store_n(&try_pending, 0, __ATOMIC_RELEASE);
+}
+
+bool deferred_is_inside(void)
+{
+	return is_inside;
 }
 
 void deferred_stop(enum try_reason reason)

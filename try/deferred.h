@@ -68,6 +68,9 @@ void deferred_end_capture(void);
 /* How many streams are captured. */
 int deferred_count_captures(void);
 
+/* This thread is in a call of the driver that gives it what was put off, or asks it about a kernel. */
+bool deferred_is_inside(void);
+
 /* From now on nothing is put off. */
 void deferred_stop(enum try_reason reason);
 

@@ -20,6 +20,7 @@ enum {
 	ALWAYS_MADE =
 		64, /* then one more for so many launches of graphs: making one takes as long */
 	LAUNCHES_FOR_ONE = 16,
+	LOSSES_MOST = 3,
 	JUDGED =
 		16, /* launches of a graph after which it must have been faster than its launches */
 	LONGEST_NS = 100000 /* of a measurement: longer ones waited for the GPU */
@@ -38,7 +39,8 @@ struct recorded {
 	struct item items[QUEUE_ITEMS]; /* as the nodes are now */
 	struct graph_events events;
 	unsigned char *bytes; /* their parameters */
-	unsigned long last_used;
+	unsigned long last_used, launched;
+	unsigned losses; /* lose() */
 	unsigned launches;
 	uint64_t spent_ns;
 };
@@ -241,27 +243,43 @@ static unsigned count_times(uint64_t hash)
 	return ++seen[i].times;
 }
 
-static void remove_recorded(unsigned i)
+/* Where memory was freed: how often in a row it was then made anew before it had paid.  A graph that is lost after each few
+ * launches stays given up, as one that is slower than its launches. */
+static unsigned lose(unsigned i)
 {
-	free_recorded(recorded[i]);
-	recorded[i] = recorded[--recorded_count];
+	struct recorded *entry = recorded[i];
+	unsigned losses = entry->launched < JUDGED ? entry->losses + 1 : 0;
+
+	if (losses < LOSSES_MOST) {
+		free_recorded(entry);
+		recorded[i] = recorded[--recorded_count];
+		return losses;
+	}
+	drop_exec(entry);
+	entry->has_memory = false;
+	return losses;
 }
 
 static struct recorded *find(const struct item *items, const struct forks *forks, CUcontext context)
 {
-	unsigned count = forks->items;
+	unsigned count = forks->items, losses = 0;
 	uint64_t hash = hash_of(items, count, context);
+	struct recorded *entry;
 
 	for (unsigned i = 0; i < recorded_count; i++)
 		if (is_of(recorded[i], hash, items, count, context)) {
 			if (!is_of_freed_memory(recorded[i]))
 				return recorded[i];
-			remove_recorded(i);
+			losses = lose(i);
 			break;
 		}
-	if (made >= ALWAYS_MADE + uses / LAUNCHES_FOR_ONE)
+	if (losses >= LOSSES_MOST || made >= ALWAYS_MADE + uses / LAUNCHES_FOR_ONE ||
+	    count_times(hash) < TIMES)
 		return NULL;
-	return count_times(hash) >= TIMES ? record(hash, items, forks, context) : NULL;
+	entry = record(hash, items, forks, context);
+	if (entry)
+		entry->losses = losses;
+	return entry;
 }
 
 static bool set_node(struct recorded *entry, unsigned i, const struct item *item)
@@ -306,6 +324,7 @@ static bool run_as_graph(struct recorded *entry, const struct item *items, CUres
 	bool is_launched = true;
 
 	entry->last_used = ++uses;
+	entry->launched++;
 	for (unsigned i = 0; is_launched && i < entry->count; i++)
 		is_launched = set_node(entry, i, &items[i]);
 	if (!is_launched || !launch_graph(entry, items->stream)) {

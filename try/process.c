@@ -17,7 +17,7 @@
 #include "waits.h"
 
 static bool is_wanted[TRY_STRATEGY_COUNT];
-static bool is_any_wanted, is_stubborn, is_unwatched, has_events_at_once;
+static bool is_any_wanted, is_stubborn, is_unwatched, has_events_at_once, has_one_connection;
 static bool is_started;
 static pid_t self; /* a child of vfork shares all of this, and is another process */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -72,6 +72,11 @@ bool process_has_events_at_once(void)
 	return has_events_at_once;
 }
 
+bool process_has_one_connection(void)
+{
+	return has_one_connection;
+}
+
 bool process_is_unwatched(void)
 {
 	return is_unwatched;
@@ -101,10 +106,28 @@ static void forked(void)
 	calls_forked();
 }
 
+static bool is_set(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value && atoi(value) == 1;
+}
+
+/* As late as the driver reads them: programs may set them themselves. */
+static void read_driver_variables(void)
+{
+	has_one_connection = is_set("CUDA_DEVICE_MAX_CONNECTIONS");
+	if (!is_set("CUDA_LAUNCH_BLOCKING"))
+		return;
+	is_wanted[TRY_FEWER_WAITS] = false;
+	deferred_stop(TRY_LAUNCH_BLOCKING);
+}
+
 static void start(void)
 {
 	is_started = true;
 	self = getpid();
+	read_driver_variables();
 	pthread_atfork(before_fork, after_fork, forked);
 	atexit(process_end);
 }

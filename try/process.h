@@ -18,6 +18,9 @@ bool process_is_stubborn(void);
 /* Whether the kernel is taken for one that does not tell when memory is unmapped. */
 bool process_is_unwatched(void);
 
+/* All streams share one queue of the GPU (CUDA_DEVICE_MAX_CONNECTIONS=1): the order of launches matters between them, too. */
+bool process_has_one_connection(void);
+
 /* Whether events are not to be put off. */
 bool process_has_events_at_once(void);
 

@@ -258,7 +258,8 @@ void waits_begin_capture(void)
 void try_before_dlopen(void)
 {
 	driver_find_dlsym();
-	if (!__atomic_load_n(&is_any_owed, __ATOMIC_ACQUIRE))
+	/* what the driver loads for itself, such as a compiler, reads nothing of the program's, and may have been called under a lock */
+	if (!__atomic_load_n(&is_any_owed, __ATOMIC_ACQUIRE) || deferred_is_inside())
 		return;
 	pthread_mutex_lock(&lock);
 	settle();

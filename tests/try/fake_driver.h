@@ -25,6 +25,7 @@ typedef void CUctxCreateParams;
 	FUNCTION(cuLibraryGetKernel)           \
 	FUNCTION(cuFuncGetAttribute)           \
 	FUNCTION(cuFuncSetAttribute)           \
+	FUNCTION(cuFuncSetCacheConfig)         \
 	FUNCTION(cuKernelGetAttribute)         \
 	FUNCTION(cuKernelSetAttribute)         \
 	FUNCTION(cuKernelGetParamInfo)         \

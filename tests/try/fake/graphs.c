@@ -199,6 +199,9 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned 
 
 CUresult cuGraphExecDestroy(CUgraphExec exec)
 {
+	/* of those that the library makes, which the program knows nothing of */
+	if (!exec->is_captured && __atomic_load_n(&fake_captures, __ATOMIC_SEQ_CST))
+		fake_log_op("destroyed_in_capture", 0, 0);
 	free(exec->nodes);
 	free(exec->work);
 	free(exec);

@@ -425,6 +425,12 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfuncti
 	return CUDA_SUCCESS;
 }
 
+CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config)
+{
+	(void)function, (void)config;
+	return CUDA_SUCCESS;
+}
+
 CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value)
 {
 	if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)

@@ -222,6 +222,9 @@ static void capture_nothing(void)
 	     "cuStreamBeginCapture");
 	for (unsigned i = 1 + below(4); i > 0; i--)
 		renew_event(below(FORK_EVENTS));
+	if (below(2)) /* after which kernels may be launched in another way */
+		must(p_cuFuncSetCacheConfig(numbered, CU_FUNC_CACHE_PREFER_L1),
+		     "cuFuncSetCacheConfig");
 	must(p_cuStreamEndCapture(stream, &graph), "cuStreamEndCapture");
 	must(p_cuGraphDestroy(graph), "cuGraphDestroy");
 }

@@ -100,6 +100,25 @@ static void go_round(CUstream stream, unsigned char *from, unsigned char *to, un
 		printf("at once %lx\n", sum_of(to));
 }
 
+/* The new memory has the address of the old, which may still be copied when it is freed. */
+static void renew_pinned(CUstream stream, unsigned bytes)
+{
+	unsigned rounds_before = 1 + below(5);
+
+	for (unsigned i = 0; i < rounds_before; i++) {
+		go_round(stream, pinned, pinned, bytes);
+		if (i + 1 < rounds_before)
+			wait(stream);
+	}
+	must(p_cuMemFreeHost(pinned), "cuMemFreeHost");
+	allocate_pinned();
+	for (unsigned i = 0; i < 2; i++) {
+		go_round(stream, pinned, pinned, bytes);
+		wait(stream);
+		printf("renewed %lx\n", sum_of(pinned));
+	}
+}
+
 void step_pipeline(void)
 {
 	unsigned char *memory[4];
@@ -134,9 +153,7 @@ void step_pipeline(void)
 		must(p_cuMemcpyDtoH(pageable, buffers[1], 64), "cuMemcpyDtoH");
 		printf("unregistered %lx\n", sum_of(pageable));
 	}
-	if (rounds % 3 == 0) { /* the new memory has the address of the old */
-		must(p_cuMemFreeHost(pinned), "cuMemFreeHost");
-		allocate_pinned();
-	}
+	if (rounds % 3 == 0)
+		renew_pinned(stream, bytes);
 	report("pipeline", CUDA_SUCCESS);
 }
