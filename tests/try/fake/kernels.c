@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "fake.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -404,6 +405,8 @@ CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
 
 	if (!handle || handle->magic != IS_KERNEL)
 		return CUDA_ERROR_INVALID_HANDLE;
+	if (getenv("FAKE_DRIVER_JIT")) /* code that is compiled at its first launch, for which a driver loads its compiler */
+		dlopen("there is no such compiler", RTLD_NOW);
 	*function = (CUfunction)&functions[handle->kind - kinds];
 	return CUDA_SUCCESS;
 }

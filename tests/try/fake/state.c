@@ -6,7 +6,7 @@
  * run.
  *
  * FAKE_DRIVER_REFUSES=instantiate, set or graph: that call fails for graphs that were not captured, the third time and from
- * then on.  FAKE_DRIVER_ORDER=1: see order.c.  FAKE_DRIVER_IDLE=1: streams that are asked have done everything, though nobody knows it by that.
+ * then on.  FAKE_DRIVER_ORDER=1: see order.c.  FAKE_DRIVER_JIT=1: a library is looked for when a kernel's code is.  FAKE_DRIVER_IDLE=1: streams that are asked have done everything, though nobody knows it by that.
  * FAKE_DRIVER_SLOW=1: launching such a graph takes long.  FAKE_DRIVER_LOG=FILE: what was done, a line each.
  */
 #define _GNU_SOURCE
