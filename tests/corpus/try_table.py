@@ -89,7 +89,8 @@ def first_reason(trial):
 def is_slower(trial):
     """Beyond 3% and beyond what runs of one kind differ by, where anything was changed."""
     is_less = trial["measured"] and trial["measured"] < SLOWER and not trial["is_noise"]
-    return is_less and (reached(trial) != "nothing" or (trial.get("reach") or {}).get("launches_deferred", 0) > 0)
+    is_changed = reached(trial) != "nothing" or (trial.get("reach") or {}).get("launches_deferred", 0)
+    return bool(is_less and is_changed)
 
 
 def print_programs(trials):
