@@ -1,7 +1,8 @@
 /*
  * communication.h - which operations move data between ranks.
  *
- * Kernels of communication are told by name: NCCL's, and those of NVSHMEM's library.  A program's own kernels that
+ * Kernels of communication are told by name: NCCL's, and those of NVSHMEM's library but for what it fills arrays
+ * with at start-up.  A program's own kernels that
  * put and get in between count as computation, as no recording tells what they do.  A copy through the host is a
  * pair: a copy to the host, and afterwards one of as many bytes from the host to another rank's GPU, of one process
  * or of two that a launcher numbered: programs that merely run at the same time pair with nothing.  What is no
