@@ -162,14 +162,13 @@ static void put_group(struct page *page, const struct overview_group *group)
 {
 	char text[256];
 
-	snprintf(
-		text, sizeof(text),
-		"%s collective%s of %s rank%s on %s host%s, of which %s that block were compared%s",
-		format_count(group->collective_count).text, plural(group->collective_count),
-		format_count(group->rank_count).text, plural(group->rank_count),
-		format_count(group->host_count).text, plural(group->host_count),
-		format_count(group->matched_count).text,
-		group->one_of > 1 ? ", spread evenly" : "");
+	snprintf(text, sizeof(text),
+		 "%s collective%s of %s rank%s on %s host%s, of which %s were compared%s",
+		 format_count(group->collective_count).text, plural(group->collective_count),
+		 format_count(group->rank_count).text, plural(group->rank_count),
+		 format_count(group->host_count).text, plural(group->host_count),
+		 format_count(group->matched_count).text,
+		 group->one_of > 1 ? ", spread evenly" : "");
 	page_wrap(page, "  ", text, 2);
 	if (!group->matched_count)
 		return;

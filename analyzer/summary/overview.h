@@ -49,7 +49,7 @@ struct overview_group {
 	const char *key;
 	uint64_t rank_count, host_count;
 	uint64_t collective_count; /* of the rank with the most */
-	uint64_t matched_count;	   /* of those that block, kept and met by at least two ranks */
+	uint64_t matched_count;	   /* of those that were kept, met by at least two ranks */
 	uint64_t one_of;	   /* of so many one was kept */
 	int64_t wait_ns;
 	struct overview_times skew;

@@ -96,7 +96,8 @@ int summary_rank(struct summary *summary, const struct summary_rank *like, uint3
 	return rank->device && rank->model ? 0 : -ENOMEM;
 }
 
-int summary_join(struct summary_rank *rank, const struct summary_member *like)
+int summary_join(struct summary *summary, struct summary_rank *rank,
+		 const struct summary_member *like)
 {
 	struct summary_member *member =
 		ARRAY_NEXT(rank->members, rank->member_capacity, rank->member_count);
@@ -104,6 +105,7 @@ int summary_join(struct summary_rank *rank, const struct summary_member *like)
 	if (!member)
 		return -ENOMEM;
 	rank->member_count++;
+	summary->groups[like->group].member_count++;
 	*member = *like;
 	/* What a level keeps none of, those above it keep none of either. */
 	while (member->level_count && !member->levels[member->level_count - 1].count)
@@ -227,8 +229,10 @@ void summary_free(struct summary *summary)
 	}
 	for (size_t i = 0; i < summary->group_count; i++)
 		free(summary->groups[i].key);
-	for (size_t i = 0; i < summary->part_count; i++)
+	for (size_t i = 0; i < summary->part_count; i++) {
 		free(summary->parts[i].items);
+		free(summary->parts[i].alone);
+	}
 	for (int i = 0; i < GAP_CAUSE_COUNT; i++)
 		summary_times_free(&summary->gaps[i]);
 	summary_times_free(&summary->other_kernels);

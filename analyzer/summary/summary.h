@@ -61,7 +61,8 @@ struct summary_level {
 struct summary_member {
 	uint32_t group;
 	uint64_t count; /* of its collectives, blocking or not: numbers 0 to count - 1 */
-	struct summary_level *levels; /* owned; of those that block; above the last one are none */
+	struct summary_level
+		*levels; /* owned; of those that are added up; above the last one are none */
 	uint32_t level_count;
 };
 
@@ -86,8 +87,10 @@ struct summary_rank {
 struct summary_group {
 	char *key;
 	uint64_t length; /* of the rank with the most */
-	uint32_t level;	 /* what is kept of it: one in 2^level */
-	uint32_t part_count;
+	uint64_t
+		alone_length; /* of these collectives, those that a summary_alone of each rank is kept of */
+	uint32_t level; /* what is kept of it: one in 2^level */
+	uint32_t part_count, member_count;
 };
 
 /* The ranks of one host at one collective. */
@@ -101,11 +104,21 @@ struct summary_arrivals {
 	uint32_t last_rank;	   /* ranks[]; of several at once the lowest */
 };
 
+/* One rank at a collective that it may leave before others have come: a root of a broadcast, or a rank of a team of one.
+ * Who waited for whom there takes each rank's start and end to know, which are not added up. */
+struct summary_alone {
+	uint64_t number;
+	int64_t start_ns, end_ns;
+	uint32_t rank; /* ranks[] */
+};
+
 /* The arrivals of one group on one host. */
 struct summary_part {
 	uint32_t group, host;
 	struct summary_arrivals *items; /* owned; by number */
 	size_t count, capacity;
+	struct summary_alone *alone; /* owned; in any order */
+	size_t alone_count, alone_capacity;
 	uint32_t level; /* at most the group's: what was left out of items */
 };
 
@@ -138,8 +151,9 @@ int summary_part(struct summary *summary, uint32_t group, uint32_t host, uint32_
 /* A new rank.  Fails with -EEXIST where there is one of that host, process and device.  device and model are copied. */
 int summary_rank(struct summary *summary, const struct summary_rank *like, uint32_t *index);
 
-/* Makes the rank a member of a group, with a copy of the levels.  Fails with -ENOMEM. */
-int summary_join(struct summary_rank *rank, const struct summary_member *like);
+/* Makes the rank, of that summary, a member of a group, with a copy of the levels.  Fails with -ENOMEM. */
+int summary_join(struct summary *summary, struct summary_rank *rank,
+		 const struct summary_member *like);
 
 /* What it has of a level. */
 struct summary_level summary_level_of(const struct summary_member *member, uint32_t level);
@@ -171,13 +185,16 @@ static inline bool summary_is_kept(uint64_t number, uint32_t level)
 	return !(number & ((UINT64_C(1) << level) - 1));
 }
 
-/* Adds a collective that blocks, which started then, to the levels that keep it; levels has SUMMARY_LEVELS. */
+/* Adds a collective that is added up, which started then, to the levels that keep it; levels has SUMMARY_LEVELS. */
 void summary_count(struct summary_level *levels, uint64_t number, int64_t start_ns);
 
 /* The next of a part, whose number is greater than those before; NULL without memory. */
 struct summary_arrivals *summary_arrive(struct summary_part *part);
 
-/* Leaves out what does not fit into most arrivals: each group keeps about 2^k numbers at most, the
+/* Likewise, of any number; fails with -ENOMEM. */
+int summary_arrive_alone(struct summary_part *part, const struct summary_alone *alone);
+
+/* Leaves out what does not fit into most arrivals, alone or not: each group keeps about 2^k numbers at most, the
  * same k for all. */
 void summary_thin(struct summary *summary, uint64_t most);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/report.h"
+#include "analysis/statistics/library_kernel.h"
 #include "base/sums.h"
 
 /* One rank on its way into a summary of its own. */
@@ -192,8 +193,8 @@ static int add_gap(const struct gap *gap, void *context)
 
 /* ---- collectives ---- */
 
-/* No rank can leave one of these before all have come, so that their ends are at about the same time.  A broadcast's root
- * can. */
+/* No rank can leave one of these before all of its team have come, so that their ends are at about the same time.  A
+ * broadcast's root can. */
 static bool is_blocking(const char *kernel)
 {
 	static const char *const kinds[] = {"AllReduce", "AllGather", "ReduceScatter",
@@ -203,6 +204,14 @@ static bool is_blocking(const char *kernel)
 		if (strcasestr(kernel, kinds[i]))
 			return true;
 	return false;
+}
+
+/* NVSHMEM's may be of a team of one, which its start-up has; NCCL's are of a whole communicator. */
+static bool is_added_up(const char *kernel)
+{
+	const char *library = library_kernel_of(kernel);
+
+	return is_blocking(kernel) && library && !strcmp(library, "NCCL");
 }
 
 static uint64_t hash_text(uint64_t hash, const char *text)
@@ -241,6 +250,22 @@ static int add_arrival(struct summary_part *part, uint64_t number, const struct 
 	return 0;
 }
 
+static int add_collective(struct summary *one, struct summary_part *part, uint32_t group,
+			  struct summary_level *levels, uint64_t number,
+			  const struct collective *item, const char *kernel)
+{
+	int rc = 0;
+
+	if (is_added_up(kernel)) {
+		summary_count(levels, number, item->start_ns);
+	} else {
+		one->groups[group].alone_length++;
+		rc = summary_arrive_alone(part, &(struct summary_alone){number, item->start_ns,
+									item->end_ns, 0});
+	}
+	return rc == 0 && is_blocking(kernel) ? add_arrival(part, number, item) : rc;
+}
+
 static int add_sequence(const struct build *build, const struct collective *items, size_t count)
 {
 	struct summary *one = build->one;
@@ -259,13 +284,10 @@ static int add_sequence(const struct build *build, const struct collective *item
 	if (rc < 0)
 		return rc;
 	one->groups[member.group].length = count;
-	for (size_t i = 0; i < count && rc == 0; i++) {
-		if (!is_blocking(build->report->profile->kernel_names[items[i].kernel]))
-			continue;
-		summary_count(levels, i, items[i].start_ns);
-		rc = add_arrival(&one->parts[part], i, &items[i]);
-	}
-	return rc < 0 ? rc : summary_join(&one->ranks[build->rank], &member);
+	for (size_t i = 0; i < count && rc == 0; i++)
+		rc = add_collective(one, &one->parts[part], member.group, levels, i, &items[i],
+				    build->report->profile->kernel_names[items[i].kernel]);
+	return rc < 0 ? rc : summary_join(one, &one->ranks[build->rank], &member);
 }
 
 static int add_collectives(const struct build *build)

@@ -58,14 +58,16 @@ static int map_groups(struct summary *into, const struct summary *from, struct m
 		group = &into->groups[map->groups[i]];
 		if (other->length > group->length)
 			group->length = other->length;
+		if (other->alone_length > group->alone_length)
+			group->alone_length = other->alone_length;
 		if (other->level > group->level)
 			group->level = other->level;
 	}
 	return rc;
 }
 
-static int add_members(struct summary_rank *rank, const struct summary_rank *like,
-		       const struct mapping *map)
+static int add_members(struct summary *into, struct summary_rank *rank,
+		       const struct summary_rank *like, const struct mapping *map)
 {
 	int rc = 0;
 
@@ -73,7 +75,7 @@ static int add_members(struct summary_rank *rank, const struct summary_rank *lik
 		struct summary_member member = like->members[i];
 
 		member.group = map->groups[member.group];
-		rc = summary_join(rank, &member);
+		rc = summary_join(into, rank, &member);
 	}
 	return rc;
 }
@@ -96,7 +98,7 @@ static int map_ranks(struct summary *into, const struct summary *from, struct ma
 				       path, name);
 		}
 		if (rc == 0)
-			rc = add_members(&into->ranks[map->ranks[i]], &from->ranks[i], map);
+			rc = add_members(into, &into->ranks[map->ranks[i]], &from->ranks[i], map);
 	}
 	return rc;
 }
@@ -196,6 +198,21 @@ static void merge_items(const struct summary *summary, struct summary_part *into
 	}
 }
 
+static int merge_alone(struct summary_part *into, const struct summary_part *from, uint32_t level,
+		       const uint32_t *ranks)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < from->alone_count && rc == 0; i++) {
+		struct summary_alone alone = from->alone[i];
+
+		alone.rank = ranks[alone.rank];
+		if (summary_is_kept(alone.number, level))
+			rc = summary_arrive_alone(into, &alone);
+	}
+	return rc;
+}
+
 static int merge_part(struct summary *into, const struct summary_part *from,
 		      const struct mapping *map)
 {
@@ -208,7 +225,7 @@ static int merge_part(struct summary *into, const struct summary_part *from,
 	if (rc < 0)
 		return rc;
 	part = &into->parts[index];
-	if (!part->count)
+	if (!part->count && !part->alone_count)
 		part->level = from->level;
 	part->level = from->level < part->level ? from->level : part->level;
 	new_count = count_new(part, from, level);
@@ -218,7 +235,7 @@ static int merge_part(struct summary *into, const struct summary_part *from,
 		return -ENOMEM;
 	part->items = items;
 	merge_items(into, part, from, level, new_count, map->ranks);
-	return 0;
+	return merge_alone(part, from, level, map->ranks);
 }
 
 struct summary_arrivals *summary_arrive(struct summary_part *part)
@@ -227,6 +244,18 @@ struct summary_arrivals *summary_arrive(struct summary_part *part)
 
 	part->count += item != NULL;
 	return item;
+}
+
+int summary_arrive_alone(struct summary_part *part, const struct summary_alone *alone)
+{
+	struct summary_alone *item =
+		ARRAY_NEXT(part->alone, part->alone_capacity, part->alone_count);
+
+	if (!item)
+		return -ENOMEM;
+	*item = *alone;
+	part->alone_count++;
+	return 0;
 }
 
 /* ---- what does not fit ---- */
@@ -241,6 +270,8 @@ static uint64_t arrivals_of(const struct summary *summary, uint64_t numbers)
 		const struct summary_group *group = &summary->groups[i];
 
 		sum += group->part_count * (group->length < numbers ? group->length : numbers);
+		sum += group->member_count *
+		       (group->alone_length < numbers ? group->alone_length : numbers);
 	}
 	return sum;
 }
@@ -253,6 +284,11 @@ static void leave_out(struct summary_part *part, uint32_t level)
 		if (summary_is_kept(part->items[i].number, level))
 			part->items[kept++] = part->items[i];
 	part->count = kept;
+	kept = 0;
+	for (size_t i = 0; i < part->alone_count; i++)
+		if (summary_is_kept(part->alone[i].number, level))
+			part->alone[kept++] = part->alone[i];
+	part->alone_count = kept;
 	part->level = level;
 }
 

@@ -19,7 +19,7 @@ struct reading {
 	struct summary_rank *rank;   /* that time, idle and member lines are of */
 	struct summary_times *times; /* that a line of buckets is of */
 	uint32_t part;		     /* parts[] that at lines are of; UINT32_MAX: none yet */
-	uint64_t before_ns;
+	uint64_t before_ns, before_alone_ns;
 	bool has_ended;
 };
 
@@ -155,16 +155,19 @@ static int take_group(struct reading *reading)
 	struct summary *summary = reading->summary;
 	uint64_t length = take_count(reading), level = take_count(reading);
 	const char *key = take_text(reading);
+	uint64_t alone_length = *reading->at ? take_count(reading) : 0;
 	size_t count = summary->group_count;
 	uint32_t index = 0;
 	int rc;
 
-	if (reading->is_bad || level >= SUMMARY_LEVELS || length > SUMMARY_MOST_COLLECTIVES)
+	if (reading->is_bad || alone_length > length || level >= SUMMARY_LEVELS ||
+	    length > SUMMARY_MOST_COLLECTIVES)
 		return -EINVAL;
 	rc = summary_group(summary, key, &index);
 	if (rc < 0 || index < count)
 		return rc < 0 ? rc : -EINVAL;
 	summary->groups[index].length = length;
+	summary->groups[index].alone_length = alone_length;
 	summary->groups[index].level = (uint32_t)level;
 	return 0;
 }
@@ -254,7 +257,7 @@ static int take_member(struct reading *reading)
 		if (reading->is_bad)
 			return -EINVAL;
 	}
-	return summary_join(reading->rank, &member);
+	return summary_join(summary, reading->rank, &member);
 }
 
 static int take_times(struct reading *reading, struct summary_times *times)
@@ -333,7 +336,7 @@ static int take_part(struct reading *reading)
 	if (rc < 0 || reading->part < count)
 		return rc < 0 ? rc : -EINVAL;
 	summary->parts[reading->part].level = summary->groups[group].level;
-	reading->before_ns = 0;
+	reading->before_ns = reading->before_alone_ns = 0;
 	return 0;
 }
 
@@ -386,6 +389,39 @@ static int take_at(struct reading *reading)
 		       : 0;
 }
 
+/* By number, and those of one number by rank. */
+static bool is_behind(const struct summary_part *part, const struct summary_alone *alone)
+{
+	const struct summary_alone *before =
+		part->alone_count ? &part->alone[part->alone_count - 1] : NULL;
+
+	return !before || alone->number > before->number ||
+	       (alone->number == before->number && alone->rank > before->rank);
+}
+
+static int take_alone(struct reading *reading)
+{
+	struct summary *summary = reading->summary;
+	struct summary_part *part =
+		reading->part < summary->part_count ? &summary->parts[reading->part] : NULL;
+	uint64_t step = take_count(reading);
+	uint64_t start_ns = (uint64_t)take_integer(reading) + reading->before_alone_ns;
+	int64_t stay_ns = take_ns(reading);
+	struct summary_alone alone = {.start_ns = (int64_t)start_ns,
+				      .end_ns = (int64_t)(start_ns + (uint64_t)stay_ns),
+				      .rank = take_index(reading, summary->rank_count)};
+	const struct summary_group *group = part ? &summary->groups[part->group] : NULL;
+
+	if (reading->is_bad || !part)
+		return -EINVAL;
+	alone.number = step + (part->alone_count ? part->alone[part->alone_count - 1].number : 0);
+	if (alone.number < step || alone.number >= group->length ||
+	    !summary_is_kept(alone.number, group->level) || !is_behind(part, &alone))
+		return -EINVAL;
+	reading->before_alone_ns = start_ns;
+	return summary_arrive_alone(part, &alone);
+}
+
 static int take_end(struct reading *reading)
 {
 	reading->has_ended = true;
@@ -397,11 +433,11 @@ static int take_end(struct reading *reading)
 static const struct {
 	const char *word;
 	int (*take)(struct reading *reading);
-} lines[] = {{"at", take_at},	      {"buckets", take_buckets}, {"kernel", take_kernel},
-	     {"others", take_others}, {"gap", take_gap},	 {"time", take_time},
-	     {"idle", take_idle},     {"member", take_member},	 {"rank", take_rank},
-	     {"group", take_group},   {"host", take_host},	 {"part", take_part},
-	     {"end", take_end}};
+} lines[] = {{"at", take_at},	      {"alone", take_alone},   {"buckets", take_buckets},
+	     {"kernel", take_kernel}, {"others", take_others}, {"gap", take_gap},
+	     {"time", take_time},     {"idle", take_idle},     {"member", take_member},
+	     {"rank", take_rank},     {"group", take_group},   {"host", take_host},
+	     {"part", take_part},     {"end", take_end}};
 
 /* What stands behind the parts that we know is of a newer writer, as are lines that we do not know. */
 static int take_line(struct reading *reading, char *line)

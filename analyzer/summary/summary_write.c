@@ -256,7 +256,38 @@ static void put_part(const struct writer *writer, const struct summary_part *par
 	}
 }
 
-static void put_all(const struct writer *writer)
+static int compare_alone(const void *a, const void *b, void *writer)
+{
+	const struct summary_alone *left = a, *right = b;
+	const uint32_t *ranks = ((struct writer *)writer)->orders.ranks.place;
+
+	if (left->number != right->number)
+		return left->number < right->number ? -1 : 1;
+	return (ranks[left->rank] > ranks[right->rank]) - (ranks[left->rank] < ranks[right->rank]);
+}
+
+/* Likewise, of one rank each.  Sorts them, which are in any order. */
+static void put_alone(struct writer *writer, const struct summary_part *part)
+{
+	uint64_t before_ns = 0, number = 0;
+
+	if (part->alone_count)
+		qsort_r(part->alone, part->alone_count, sizeof(*part->alone), compare_alone,
+			writer);
+	for (size_t i = 0; i < part->alone_count; i++) {
+		const struct summary_alone *alone = &part->alone[i];
+		uint64_t start_ns = (uint64_t)alone->start_ns;
+
+		fprintf(writer->out, "alone %" PRIu64 " %" PRId64 " %" PRIu64 " %u\n",
+			alone->number - number, (int64_t)(start_ns - before_ns),
+			(uint64_t)alone->end_ns - start_ns,
+			writer->orders.ranks.place[alone->rank]);
+		before_ns = start_ns;
+		number = alone->number;
+	}
+}
+
+static void put_all(struct writer *writer)
 {
 	const struct summary *summary = writer->summary;
 	const struct orders *orders = &writer->orders;
@@ -272,13 +303,17 @@ static void put_all(const struct writer *writer)
 
 		fprintf(writer->out, "group %" PRIu64 " %u", group->length, group->level);
 		put_text(writer->out, group->key);
+		if (group->alone_length)
+			fprintf(writer->out, " %" PRIu64, group->alone_length);
 		fputc('\n', writer->out);
 	}
 	for (size_t i = 0; i < summary->rank_count; i++)
 		put_rank(writer, &summary->ranks[orders->ranks.at[i]]);
 	put_all_times(writer);
-	for (size_t i = 0; i < summary->part_count; i++)
+	for (size_t i = 0; i < summary->part_count; i++) {
 		put_part(writer, &summary->parts[orders->parts.at[i]]);
+		put_alone(writer, &summary->parts[orders->parts.at[i]]);
+	}
 	fputs("end\n", writer->out);
 }
 

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* qsort_r */
 #include "summary/waits.h"
 
 #include <errno.h>
@@ -21,6 +22,13 @@ struct met {
 	uint64_t last_sum_ns; /* of the last starts of all before and this one, modulo 2^64 */
 };
 
+/* A rank's own arrival and end there, by the same clock. */
+struct visit {
+	uint64_t number;
+	int64_t start_ns, end_ns;
+	uint32_t rank;
+};
+
 struct group_search {
 	struct waits *waits;
 	const struct summary *summary;
@@ -28,6 +36,8 @@ struct group_search {
 	struct arrival *arrivals; /* room for those of the largest group */
 	struct met *mets;
 	size_t met_count;
+	struct visit *visits; /* room for those of all groups */
+	size_t visit_count;
 	uint32_t island;
 };
 
@@ -87,7 +97,7 @@ static int judge(struct group_search *search, uint32_t group, const struct met *
 	if (!of_group->has_latest || skew_ns > of_group->skews.max_ns)
 		of_group->latest = met->last_rank;
 	of_group->has_latest = true;
-	of_rank->last_count++;
+	of_rank->last_count += wait_ns > 0;
 	sum_add_ns(&of_rank->caused_wait_ns, wait_ns);
 	sum_add_ns(&of_rank->delay_ns, delay_ns);
 	if (delay_ns > of_rank->most_ns)
@@ -122,6 +132,135 @@ static size_t gather(struct group_search *search, const uint32_t *parts, size_t 
 	return found;
 }
 
+/* Of several at once the order of ranks decides. */
+static int compare_visits(const void *left, const void *right, void *summary)
+{
+	const struct visit *a = left, *b = right;
+
+	if (a->number != b->number)
+		return a->number < b->number ? -1 : 1;
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	return summary_compare_ranks(summary, a->rank, b->rank);
+}
+
+static void gather_visits(struct group_search *search, const uint32_t *parts, size_t count)
+{
+	const struct summary *summary = search->summary;
+
+	search->visit_count = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct summary_part *part = &summary->parts[parts[i]];
+		const struct clock *clock = &search->clocks[part->host];
+		uint64_t ahead_ns = (uint64_t)clock->offset.ahead_ns;
+
+		for (size_t k = 0; k < part->alone_count && clock->island == search->island; k++) {
+			const struct summary_alone *alone = &part->alone[k];
+
+			search->visits[search->visit_count++] =
+				(struct visit){alone->number, moved(alone->start_ns, ahead_ns),
+					       moved(alone->end_ns, ahead_ns), alone->rank};
+		}
+	}
+	qsort_r(search->visits, search->visit_count, sizeof(*search->visits), compare_visits,
+		(void *)summary);
+}
+
+/* ---- collectives of which each rank's arrival is known ---- */
+
+struct visit_place {
+	const struct visit *visits;
+	uint64_t number;
+	int64_t ns;
+};
+
+static bool is_visit_from(size_t index, const void *context)
+{
+	const struct visit_place *place = context;
+
+	return place->visits[index].start_ns >= place->ns;
+}
+
+static bool is_number_reached(size_t index, const void *context)
+{
+	const struct visit_place *place = context;
+
+	return place->visits[index].number >= place->number;
+}
+
+static bool is_visited(const struct group_search *search, uint64_t number)
+{
+	size_t found =
+		search_first(0, search->visit_count, is_number_reached,
+			     &(struct visit_place){.visits = search->visits, .number = number});
+
+	return found < search->visit_count && search->visits[found].number == number;
+}
+
+/* A rank waits for the last one that comes before it leaves, as in analysis/time/collectives.h.  Returns the waits of all. */
+static int64_t wait_for_last(struct group_search *search, const struct visit *visits, size_t count)
+{
+	int64_t all_ns = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t end = search_first(0, count, is_visit_from,
+					  &(struct visit_place){.visits = visits,
+								.ns = visits[i].end_ns});
+		const struct visit *last = end ? &visits[end - 1] : &visits[i];
+		int64_t wait_ns =
+			difference_ns((uint64_t)last->start_ns, (uint64_t)visits[i].start_ns);
+
+		search->waits->ranks[visits[i].rank].is_known = true;
+		sum_add_ns(&search->waits->ranks[visits[i].rank].wait_ns, wait_ns);
+		sum_add_ns(&search->waits->ranks[last->rank].caused_wait_ns, wait_ns);
+		sum_add_ns(&all_ns, wait_ns);
+	}
+	return all_ns;
+}
+
+static int judge_visits(struct group_search *search, uint32_t group, const struct visit *visits,
+			size_t count)
+{
+	struct group_waits *of_group = &search->waits->groups[group];
+	const struct visit *last = &visits[count - 1];
+	struct rank_waits *of_rank = &search->waits->ranks[last->rank];
+	int64_t wait_ns, delay_ns, skew_ns;
+
+	if (count < 2)
+		return 0;
+	wait_ns = wait_for_last(search, visits, count);
+	skew_ns = difference_ns((uint64_t)last->start_ns, (uint64_t)visits[0].start_ns);
+	of_group->matched_count++;
+	sum_add_count(&of_group->arrival_count, count);
+	sum_add_ns(&of_group->wait_ns, wait_ns);
+	if (!of_group->has_latest || skew_ns > of_group->skews.max_ns)
+		of_group->latest = last->rank;
+	of_group->has_latest = true;
+	if (wait_ns > 0) {
+		delay_ns = difference_ns((uint64_t)last->start_ns,
+					 (uint64_t)visits[count - 2].start_ns);
+		of_rank->last_count++;
+		sum_add_ns(&of_rank->delay_ns, delay_ns);
+		if (delay_ns > of_rank->most_ns)
+			of_rank->most_ns = delay_ns;
+	}
+	return summary_times_add(&of_group->skews, skew_ns);
+}
+
+static int find_visits(struct group_search *search, uint32_t group)
+{
+	int rc = 0;
+
+	for (size_t first = 0, end; first < search->visit_count && rc == 0; first = end) {
+		for (end = first; end < search->visit_count &&
+				  search->visits[end].number == search->visits[first].number;
+		     end++)
+			;
+		rc = judge_visits(search, group, search->visits + first, end - first);
+	}
+	return rc;
+}
+
 static int find_mets(struct group_search *search, uint32_t group, size_t arrival_count)
 {
 	uint64_t last_sum_ns = 0;
@@ -129,9 +268,14 @@ static int find_mets(struct group_search *search, uint32_t group, size_t arrival
 
 	search->met_count = 0;
 	for (size_t i = 0; i < arrival_count && rc == 0;) {
-		struct met *met = &search->mets[search->met_count++];
+		struct met *met = &search->mets[search->met_count];
 		uint64_t number = search->arrivals[i].at->number;
 
+		if (is_visited(search, number)) {
+			i++;
+			continue;
+		}
+		search->met_count++;
 		*met = (struct met){0};
 		for (; i < arrival_count && search->arrivals[i].at->number == number; i++)
 			meet(met, &search->arrivals[i], search->summary);
@@ -243,10 +387,20 @@ static size_t all_arrivals(const struct summary *summary)
 	return sum;
 }
 
+static size_t all_visits(const struct summary *summary)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < summary->part_count; i++)
+		sum += summary->parts[i].alone_count;
+	return sum;
+}
+
 static int find_all(struct group_search *search, const uint32_t *parts,
 		    const struct membership *members, size_t member_count)
 {
 	const struct summary *summary = search->summary;
+	size_t arrival_count;
 	int rc = 0;
 
 	for (size_t first = 0, end; first < summary->part_count && rc == 0; first = end) {
@@ -255,7 +409,11 @@ static int find_all(struct group_search *search, const uint32_t *parts,
 		for (end = first;
 		     end < summary->part_count && summary->parts[parts[end]].group == group; end++)
 			;
-		rc = find_mets(search, group, gather(search, parts + first, end - first));
+		arrival_count = gather(search, parts + first, end - first);
+		gather_visits(search, parts + first, end - first);
+		rc = find_mets(search, group, arrival_count);
+		if (rc == 0)
+			rc = find_visits(search, group);
 		if (rc == 0)
 			find_waits_of_members(search, group, members, member_count);
 	}
@@ -269,7 +427,9 @@ int waits_find(struct waits *waits, const struct summary *summary, const struct 
 				      .summary = summary,
 				      .clocks = clocks,
 				      .arrivals = calloc(most + 1, sizeof(*search.arrivals)),
-				      .mets = calloc(most + 1, sizeof(*search.mets))};
+				      .mets = calloc(most + 1, sizeof(*search.mets)),
+				      .visits = calloc(all_visits(summary) + 1,
+						       sizeof(*search.visits))};
 	uint32_t *parts = clocks_order_parts(summary);
 	struct membership *members = list_members(summary, &member_count);
 	int rc = -ENOMEM;
@@ -277,10 +437,12 @@ int waits_find(struct waits *waits, const struct summary *summary, const struct 
 	*waits = (struct waits){.ranks = calloc(summary->rank_count + 1, sizeof(*waits->ranks)),
 				.groups = calloc(summary->group_count + 1, sizeof(*waits->groups)),
 				.group_count = summary->group_count};
-	if (search.arrivals && search.mets && parts && members && waits->ranks && waits->groups)
+	if (search.arrivals && search.mets && search.visits && parts && members && waits->ranks &&
+	    waits->groups)
 		rc = find_all(&search, parts, members, member_count);
 	free(search.arrivals);
 	free(search.mets);
+	free(search.visits);
 	free(parts);
 	free(members);
 	return rc;

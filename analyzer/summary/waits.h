@@ -2,7 +2,8 @@
  * waits.h - which ranks of a summary came late to collectives, and what that cost the others.
  *
  * Of a collective the wait of all ranks is count * last - sum of starts, and that of one rank over all collectives the sum
- * of their last starts less the sum of its own: both follow from sums, whatever the number of ranks.  Starts on several
+ * of their last starts less the sum of its own: both follow from sums, whatever the number of ranks.  Of those that a rank
+ * may leave before others have come each rank's start and end are kept (summary_alone).  Starts on several
  * hosts are moved by how much clocks differ (clocks.h); hosts that no clock could be compared with are left out of a
  * group.  Pure.
  */

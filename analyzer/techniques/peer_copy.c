@@ -7,6 +7,8 @@
 #include <math.h>
 
 static const char nothing_staged[] = "no copy goes from GPU to GPU through the host";
+static const char unknown_ranks[] =
+	"which GPU sends to which through the host is not known: copies of several fit as the other half";
 static const char no_rate[] =
 	"what copies between these GPUs take nobody measured: rooflinectl ceilings --links does";
 
@@ -56,6 +58,8 @@ static const char *change_job(struct job_application *application)
 {
 	const struct communication *communication = &application->job.communication;
 
+	if (communication->unknown_count)
+		return unknown_ranks;
 	if (!communication->staged_count)
 		return nothing_staged;
 	for (size_t i = 0; i < communication->staged_count; i++)

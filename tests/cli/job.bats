@@ -261,3 +261,26 @@ print("%.1f%%" % (100 * t["exposed_ns"] / t["wall_ns"]))' $rank)
 	run -1 --separate-stderr "$ROOFLINECTL" plot job single
 	[[ "$stderr" == *"job: not drawn: single is no job: "*"mpirun rooflinectl record -o DIR"* ]]
 }
+
+@test "who sent to whom through the host is told where one rank alone is possible, else that it is not known" {
+	for name in naive pipelined; do
+		"$ROOFLINECTL" report "$root/tests/recordings/mpi_cuda.$name.four.roofline" -f json -s job,transfers >report.json
+		python3 - <<-'END'
+			import json
+			report = json.load(open("report.json"))
+			(row,) = report["transfers"]
+			assert row["from"] is None and row["to"] is None and row["way"] == "through_host", row
+			assert row["count"] == report["job"]["unknown_transfer_count"] >= 160, row
+			assert report["job"]["critical_path_hop_count"] == 0
+		END
+		run -0 "$ROOFLINECTL" report "$root/tests/recordings/mpi_cuda.$name.four.roofline" -s transfers
+		[ "$(grep -c "it is not known who sent to whom" <<<"$output")" -eq 1 ]
+		"$ROOFLINECTL" report "$root/tests/recordings/mpi_cuda.$name.roofline" -f json -s job,transfers >report.json
+		python3 - <<-'END'
+			import json
+			report = json.load(open("report.json"))
+			assert [(row["from"], row["to"]) for row in report["transfers"]] == [("rank 0", "rank 1"), ("rank 1", "rank 0")]
+			assert report["job"]["unknown_transfer_count"] == 0 < report["job"]["critical_path_hop_count"]
+		END
+	done
+}

@@ -198,6 +198,15 @@ assert found["low"] < measured < found["high"]' <<<"$output"
 	done
 }
 
+@test "copies through the host become peer copies only where it is known who sends to whom" {
+	run "$ROOFLINECTL" whatif --peer-copy "$(of mpi_cuda.naive.four)"
+	[ "$status" -eq 0 ]
+	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *"nothing would change"*"refused: which GPU sends to which through the host is not known"* ]]
+	run "$ROOFLINECTL" whatif --peer-copy "$(of mpi_cuda.naive)"
+	[ "$status" -eq 0 ]
+	[[ "$output" != *refused* ]]
+}
+
 @test "allocations with which no operation goes are no part of the GPU's time: only the whole run is told" {
 	run "$ROOFLINECTL" whatif --preallocate -f json "$(of nccl_graph.naive.four)"
 	[ "$status" -eq 0 ]

@@ -74,6 +74,33 @@ refused() {
 	END
 }
 
+@test "of each bundled job waits, and how often a rank is last, are what the report says, within 1%" {
+	local recording count=0
+	for recording in "$root"/tests/recordings/{collectives,ddp,mpi_cuda,nccl_bucketed,nccl_graph,nvshmem_signal,nvshmem_steal,nvshmem_step,p2p_overlap,scaling,two_stage}.*.roofline \
+		"$root"/tests/recordings/pitfalls.{collective_order,no_staged_peer_copy,staged_peer_copy}.roofline; do
+		"$ROOFLINECTL" report "$recording" --format json --section job >"report.$count.json"
+		"$ROOFLINECTL" summarize "$recording" --format json >"summary.$count.json"
+		count=$((count + 1))
+	done
+	python3 - "$count" <<-'END'
+		import json, sys
+		waited = 0
+		for i in range(int(sys.argv[1])):
+		    full = json.load(open("report.%d.json" % i))["job"]["ranks"]
+		    short = json.load(open("summary.%d.json" % i))["ranks"]
+		    assert len(full) == len(short) > 1
+		    for rank in full:
+		        (other,) = [other for other in short if all(other[key] == rank[key] for key in ("first_ns", "last_ns", "busy_ns"))]
+		        late = rank.get("late") or {}
+		        for key, value in (("wait_ns", rank["wait_ns"]), ("last_count", late.get("last_count")),
+		                           ("caused_wait_ns", late.get("caused_wait_ns"))):
+		            assert (value is None) == (other[key] is None), (key, rank, other)
+		            assert value is None or abs(other[key] - value) <= 0.01 * value, (key, value, other)
+		        waited += bool(rank["wait_ns"])
+		assert waited > 40, waited
+	END
+}
+
 @test "in 200 ranks on 25 hosts with clocks apart the late ones are found" {
 	"$ROOFLINECTL" merge ranks --format csv >ranks.csv
 	python3 - <<-'END'

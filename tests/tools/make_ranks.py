@@ -35,7 +35,7 @@ def read_rank(path):
             _, _, _, step, stay, _ = line.split()
             starts.append(int(step) + (starts[-1] if starts else 0))
             ends.append(starts[-1] + int(stay))
-        elif word not in ("part", "end"):
+        elif word not in ("part", "alone", "end"):
             lines.append(line)
     return lines, starts, ends
 

@@ -15,7 +15,7 @@
 #include "trace/profile.h"
 
 #define BUILDER_ROOM 4096
-#define BUILDER_SMALL 64
+#define BUILDER_SMALL 128
 
 struct builder {
 	struct profile profile;

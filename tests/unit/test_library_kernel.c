@@ -66,10 +66,22 @@ static void test_communication(void **state)
 		library_kernel_communicates("ncclDevKernel_SendRecv(ncclDevKernelArgsStorage)"));
 	assert_false(
 		library_kernel_is_collective("ncclDevKernel_SendRecv(ncclDevKernelArgsStorage)"));
-	assert_true(library_kernel_communicates("nvshmemi_init_array_kernel(int**, int)"));
-	assert_false(library_kernel_is_collective("nvshmemi_init_array_kernel(int**, int)"));
+	assert_true(library_kernel_communicates("nvshmemi_proxy_kernel(int**, int)"));
+	assert_false(library_kernel_is_collective("nvshmemi_proxy_kernel(int**, int)"));
 	assert_false(library_kernel_communicates("mine(ncclDevKernelArgsStorage<4096ul>)"));
 	assert_false(library_kernel_communicates("void cub::DeviceReduceKernel<int>(int*)"));
+}
+
+/* They fill arrays of their own GPU. */
+static void test_start_up_of_nvshmem(void **state)
+{
+	static const char fill[] = "void nvshmemi_init_array_kernel<long>(long*, int, long)";
+
+	(void)state;
+	assert_string_equal(library_kernel_of(fill), "NVSHMEM");
+	assert_false(library_kernel_communicates(fill) || library_kernel_is_collective(fill));
+	assert_false(library_kernel_communicates(
+		"nvshmemi_init_array_kernel<nvshmemi_team_v3*>(nvshmemi_team_v3**, int, nvshmemi_team_v3*)"));
 }
 
 static void test_elements(void **state)

@@ -66,7 +66,7 @@ static void take_part(struct summary *summary, uint32_t at, const struct rank *r
 						  .last_rank = at};
 		summary_count(levels, i, start_ns);
 	}
-	assert_int_equal(summary_join(&summary->ranks[at], &member), 0);
+	assert_int_equal(summary_join(summary, &summary->ranks[at], &member), 0);
 }
 
 static void make_rank(struct summary *summary, const struct rank *rank)
@@ -275,6 +275,39 @@ static void test_what_does_not_fit_is_the_same_in_any_order(void **unused)
 	summary_free(&all);
 }
 
+/* Ranks that are at collectives alone, of which each is kept: more than fit. */
+static void make_alone(struct summary *summary, int number)
+{
+	make_plain(summary, number);
+	summary->groups[0].length = summary->groups[0].alone_length = UINT64_C(1) << 18;
+	for (uint64_t i = 0; i < 200; i++)
+		assert_int_equal(summary_arrive_alone(&summary->parts[0],
+						      &(struct summary_alone){1000 + i * 64,
+									      BASE_NS + number * 7,
+									      BASE_NS + 5000, 0}),
+				 0);
+}
+
+static void test_arrivals_alone_are_the_same_in_any_order(void **unused)
+{
+	struct summary all = {0};
+	struct err err = {""};
+
+	(void)unused;
+	assert_order_is_no_matter(make_alone);
+	for (int i = 0; i < RANKS; i++) {
+		struct summary one;
+
+		make_alone(&one, i);
+		assert_int_equal(summary_merge(&all, &one, "one", &err), 0);
+		summary_free(&one);
+	}
+	assert_true(all.groups[0].level > 0 && all.parts[0].alone_count > 0);
+	for (size_t i = 0; i < all.parts[0].alone_count; i++)
+		assert_true(summary_is_kept(all.parts[0].alone[i].number, all.groups[0].level));
+	summary_free(&all);
+}
+
 static void test_equal_arrivals_name_the_lowest_rank_as_the_last(void **unused)
 {
 	struct summary all = {0};
@@ -434,6 +467,54 @@ static void test_hosts_without_a_collective_in_common_are_not_compared(void **un
 	summary_free(&other);
 }
 
+/* At a broadcast the root leaves before the last has come; then each is at a barrier of its own. */
+static void make_early_leavers(struct summary *all)
+{
+	static const int64_t starts_ns[][2] = {{0, 200}, {5, 300}, {50, 400}},
+			     ends_ns[][2] = {{10, 210}, {100, 310}, {110, 410}};
+	struct err err = {""};
+
+	*all = (struct summary){0};
+	for (int i = 0; i < 3; i++) {
+		struct summary one;
+
+		make_rank(&one, &(struct rank){.number = i, .group = "g"});
+		take_part(&one, 0, &(struct rank){.number = i, .group = "g", .count = 2});
+		one.groups[0].alone_length = 2;
+		one.ranks[0].members[0].level_count = 0; /* none is added up */
+		for (uint64_t k = 0; k < 2; k++)
+			assert_int_equal(summary_arrive_alone(&one.parts[0],
+							      &(struct summary_alone){
+								      k, BASE_NS + starts_ns[i][k],
+								      BASE_NS + ends_ns[i][k], 0}),
+					 0);
+		assert_int_equal(summary_merge(all, &one, "one", &err), 0);
+		summary_free(&one);
+	}
+}
+
+static void test_a_rank_waits_for_none_that_comes_after_it_left(void **unused)
+{
+	static const int64_t waits_ns[] = {5, 45, 0}, caused_ns[] = {0, 5, 45};
+	struct summary all;
+	struct overview overview;
+
+	(void)unused;
+	make_early_leavers(&all);
+	assert_int_equal(overview_build(&overview, &all), 0);
+	for (int i = 0; i < 3; i++) {
+		assert_true(overview.ranks[i].waits.is_known);
+		assert_int_equal(overview.ranks[i].waits.wait_ns, waits_ns[i]);
+		assert_int_equal(overview.ranks[i].waits.caused_wait_ns, caused_ns[i]);
+		assert_int_equal(overview.ranks[i].waits.last_count, i == 2);
+	}
+	assert_int_equal(overview.ranks[2].waits.delay_ns, 45);
+	assert_int_equal(overview.groups[0].matched_count, 2);
+	assert_int_equal(overview.groups[0].wait_ns, 50);
+	overview_free(&overview);
+	summary_free(&all);
+}
+
 /* ---- files ---- */
 
 static void test_what_is_written_is_read_as_it_was(void **unused)
@@ -446,6 +527,26 @@ static void test_what_is_written_is_read_as_it_was(void **unused)
 	make_late(&all, 300);
 	before = bytes_of(&all);
 	assert_int_equal(read_text(&again, before.text, before.count, &err), 0);
+	after = bytes_of(&again);
+	assert_same(&before, &after);
+	free(before.text);
+	free(after.text);
+	summary_free(&all);
+	summary_free(&again);
+}
+
+static void test_arrivals_alone_are_read_as_they_were(void **unused)
+{
+	struct summary all, again;
+	struct bytes before, after;
+	struct err err = {""};
+
+	(void)unused;
+	make_early_leavers(&all);
+	before = bytes_of(&all);
+	assert_int_equal(read_text(&again, before.text, before.count, &err), 0);
+	assert_int_equal(again.parts[0].alone_count, 6);
+	assert_int_equal(again.groups[0].alone_length, 2);
 	after = bytes_of(&again);
 	assert_same(&before, &after);
 	free(before.text);
@@ -483,6 +584,9 @@ static void assert_refused(const char *text, size_t length, const char *part)
 	summary_free(&summary);
 }
 
+#define ONE_RANK                                              \
+	"roofline-summary 1\nhost \"h\"\ngroup 5 0 \"g\" 5\n" \
+	"rank 0 0 1 0 0 0 0 0 0 0 0 \"d\" \"m\"\npart 0 0\n"
 #define REFUSE(text, part) assert_refused(text, strlen(text), part)
 
 static void test_damage_is_told_with_the_line(void **unused)
@@ -494,6 +598,12 @@ static void test_damage_is_told_with_the_line(void **unused)
 	REFUSE("roofline-summary 1\ngroup 5 40 \"g\"\nend\n", ":2: damaged");
 	REFUSE("roofline-summary 1\nhost \"a\"\nhost \"a\"\nend\n", ":3: damaged");
 	REFUSE("roofline-summary 1\nat 0 1 5 5 0\nend\n", ":2: damaged");
+	REFUSE("roofline-summary 1\nalone 0 5 5 0\nend\n", ":2: damaged");
+	REFUSE("roofline-summary 1\ngroup 5 0 \"g\" 6\nend\n", ":2: damaged");
+	REFUSE(ONE_RANK "alone 5 1 1 0\nend\n", ":6: damaged"); /* the group has fewer */
+	REFUSE(ONE_RANK "alone 1 1 1 1\nend\n", ":6: damaged"); /* there is no such rank */
+	REFUSE(ONE_RANK "alone 1 1 -1 0\nend\n", ":6: damaged");
+	REFUSE(ONE_RANK "alone 1 1 1 0\nalone 0 1 1 0\nend\n", ":7: damaged"); /* it is there */
 	REFUSE("roofline-summary 1\nkernel 1 5 5 5 \"k\"\nbuckets 2400 1\nend\n", ":3: damaged");
 	REFUSE("roofline-summary 1\nkernel 1 5 5 5 \"k\nend\n", ":2: damaged");
 	REFUSE("roofline-summary 1\nkernel 99999999999999999999 5 5 5 \"k\"\nend\n", ":2: damaged");
@@ -524,6 +634,13 @@ static void test_damaged_files_do_no_harm(void **unused)
 
 	(void)unused;
 	make_late(&all, 10);
+	for (size_t i = 0; i < all.part_count; i++)
+		for (uint64_t k = 0; k < 10; k++)
+			assert_int_equal(summary_arrive_alone(
+						 &all.parts[i],
+						 &(struct summary_alone){k, BASE_NS, BASE_NS + 9,
+									 (uint32_t)i * 2}),
+					 0);
 	text = text_of(&all);
 	length = strlen(text);
 	state = 11;
@@ -570,6 +687,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_any_order_and_tree_gives_the_same_bytes),
 		cmocka_unit_test(test_what_does_not_fit_is_the_same_in_any_order),
+		cmocka_unit_test(test_arrivals_alone_are_the_same_in_any_order),
 		cmocka_unit_test(test_equal_arrivals_name_the_lowest_rank_as_the_last),
 		cmocka_unit_test(test_a_rank_is_merged_once),
 		cmocka_unit_test(test_more_collectives_than_fit_are_left_out_by_number),
@@ -577,7 +695,9 @@ int main(void)
 		cmocka_unit_test(test_the_late_rank_of_another_host_is_found_and_what_it_cost),
 		cmocka_unit_test(test_waits_are_those_of_the_collectives_that_were_kept),
 		cmocka_unit_test(test_hosts_without_a_collective_in_common_are_not_compared),
+		cmocka_unit_test(test_a_rank_waits_for_none_that_comes_after_it_left),
 		cmocka_unit_test(test_what_is_written_is_read_as_it_was),
+		cmocka_unit_test(test_arrivals_alone_are_read_as_they_were),
 		cmocka_unit_test(test_hostile_names_come_back),
 		cmocka_unit_test(test_damage_is_told_with_the_line),
 		cmocka_unit_test(test_lines_of_a_newer_writer_are_passed_over),

@@ -105,7 +105,8 @@ struct job_collective {
 
 /* Who sent how much to whom: peer copies, and copies through the host. */
 struct job_transfer {
-	uint32_t from, to; /* ranks[]; PROFILE_NONE: a GPU that ran nothing */
+	/* ranks[]; PROFILE_NONE: a GPU that ran nothing, and through the host that it is not known */
+	uint32_t from, to;
 	bool is_through_host;
 	uint64_t count, bytes;
 	int64_t time_ns; /* of all copies, added up; through the host those of both sides */
@@ -121,6 +122,8 @@ struct job {
 	size_t collective_count;
 	struct job_transfer *transfers; /* most bytes first */
 	size_t transfer_count;
+	uint64_t
+		unknown_transfer_count; /* copies through the host of which nobody knows who sent to whom */
 	int64_t path_ns[JOB_PATH_KIND_COUNT]; /* the critical path, over all ranks */
 	uint64_t path_hop_count;	      /* how often it goes from one rank to another */
 	/* Different orders, missing ranks, collectives that never ended. */

@@ -75,7 +75,7 @@ int job_transfers_find(struct job_parts *parts)
 {
 	const struct communication *communication = &parts->communication;
 	struct job *job = parts->job;
-	size_t room = communication->staged_count;
+	size_t room = communication->staged_count + communication->unknown_count;
 
 	for (size_t i = 0; i < parts->profile->op_count; i++)
 		room += communication->works[i] == WORK_PEER;
@@ -89,6 +89,13 @@ int job_transfers_find(struct job_parts *parts)
 	for (size_t i = 0; i < communication->staged_count; i++)
 		job->transfers[job->transfer_count++] =
 			staged_copy(parts, &communication->staged[i]);
+	for (size_t i = 0; i < communication->unknown_count; i++) {
+		struct job_transfer *unknown = &job->transfers[job->transfer_count++];
+
+		*unknown = staged_copy(parts, &communication->unknown[i]);
+		unknown->from = unknown->to = PROFILE_NONE;
+		job->unknown_transfer_count++;
+	}
 	merge(job->transfers, &job->transfer_count);
 	return 0;
 }

@@ -84,9 +84,17 @@ static bool is_of(const char *name, const char *library)
 	return found && !strcmp(found, library);
 }
 
+/* NVSHMEM fills arrays of its own at start-up: nvshmemi_init_array_kernel<long>. */
+static bool is_start_up(const char *name)
+{
+	const char *found = strstr(name, "nvshmemi_init_");
+
+	return found && found < name + name_length(name);
+}
+
 bool library_kernel_communicates(const char *name)
 {
-	return is_of(name, "NCCL") || is_of(name, "NVSHMEM");
+	return is_of(name, "NCCL") || (is_of(name, "NVSHMEM") && !is_start_up(name));
 }
 
 bool library_kernel_is_collective(const char *name)

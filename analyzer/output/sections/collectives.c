@@ -103,7 +103,18 @@ static void print_transfers(struct page *page)
 							  {"time", 8, .key = "time_ns"},
 							  {0}};
 
+	uint64_t unknown_count = page->report->job->unknown_transfer_count;
+	char text[192];
+
 	page_table(page, &section_transfers, "copies between ranks", text_columns);
+	if (!unknown_count)
+		return;
+	snprintf(
+		text, sizeof(text),
+		"of %s copies through the host it is not known who sent to whom: copies of several "
+		"ranks fit as the other half",
+		format_count(unknown_count).text);
+	page_wrap(page, "  unknown    ", text, 13);
 }
 
 const struct section section_transfers = {

@@ -103,6 +103,7 @@ static const struct column job_columns[] = {MOMENT(struct job, first),
 					    FIELD(struct job, host_count),
 					    {FIELD_AS("critical_path_hop_count", struct job,
 						      path_hop_count)},
+					    FIELD(struct job, unknown_transfer_count),
 					    {0}};
 
 static const struct column object[] = {INLINE_FOUND(job_of, job_columns),
@@ -300,6 +301,11 @@ static void put_path(struct page *page, const struct job *job)
 			job->path_hop_count == 1 ? "" : "s");
 	if (parts)
 		describe_parts(page, parts, count, whole_ns, &sentence);
+	if (job->unknown_transfer_count)
+		sentence_append(&sentence,
+				"; which rank %s copies from the host came from is not known, at "
+				"these it stays on their rank",
+				format_count(job->unknown_transfer_count).text);
 	page_wrap(page, "  path       ", sentence.text, 13);
 	free(parts);
 }
