@@ -250,10 +250,19 @@ print("%.1f%%" % (100 * t["exposed_ns"] / t["wall_ns"]))' $rank)
 }
 
 
-@test "plot job of too many collectives or ranks says so, and one process has no such chart" {
-	built --ranks 20 --steps 70 --delay 18:host:90000
+@test "plot job of too many collectives or ranks says how many it shows, and one process has no such chart" {
+	built --ranks 20 --steps 200 --delay 18:host:90000
 	drawn
-	[[ $picture == *"16 of 20 ranks: "*"70 collectives: a shorter time, by --from and --to, joins"* ]]
+	[[ $picture == *"16 of 20 ranks: "* ]]
+	[[ $picture == *" of 200 collectives, of those too near each other "*"--from and --to show more."* ]]
+	joined=$(sed -n 's/.* ends of \([0-9]*\) of 200 .*/\1/p' <<<"$picture")
+	[ "$(grep -o "stroke='rgb( 26,  26,  26)'" "$output" | wc -l)" -eq "$joined" ]
+	python3 - "$output" <<-'END' # the starts are some pixels apart
+		import re, sys
+		lines = re.findall(r"rgb\( 26,  26,  26\)'\s+d='M([\d.]+),", open(sys.argv[1]).read())
+		starts = sorted(float(x) for x in lines)
+		assert len(starts) > 5 and min(b - a for a, b in zip(starts, starts[1:])) > 10, starts
+	END
 	[[ $picture == *">rank 18<"* && $picture != *">rank 19<"* ]]
 	drawn --from 5ms --to 9ms
 	[[ $picture == *"Lines join a collective"* ]]
