@@ -125,6 +125,13 @@ static int compare_joins(const void *left, const void *right)
 	return (a->group > b->group) - (a->group < b->group);
 }
 
+static int compare_times(const void *left, const void *right)
+{
+	const struct join *a = left, *b = right;
+
+	return (a->first_ns > b->first_ns) - (a->first_ns < b->first_ns);
+}
+
 /* Of the lines of starts where they come nearest; those of different groups join different ranks. */
 static int64_t distance_ns(const struct job_chart *chart, const struct join *a,
 			   const struct join *b)
@@ -151,7 +158,7 @@ static int64_t apart_ns(const struct job_chart *chart)
 			 (double)(chart->picture.to_ns - chart->picture.from_ns));
 }
 
-/* Moves those that can be told apart to the front, in that order.  Returns how many. */
+/* Moves those that can be told apart to the front, in the order of time.  Returns how many. */
 static size_t choose(const struct job_chart *chart, struct join *all, size_t count)
 {
 	int64_t least_ns = apart_ns(chart);
@@ -166,6 +173,7 @@ static size_t choose(const struct job_chart *chart, struct join *all, size_t cou
 		if (k == kept)
 			all[kept++] = all[i];
 	}
+	qsort(all, kept, sizeof(*all), compare_times);
 	return kept;
 }
 
