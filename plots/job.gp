@@ -2,7 +2,7 @@
 #
 # Reads spans (start end low high color label; in characters: cell row color letter), rows (top bottom label, one a
 # rank) and joins (time y is_end; a line a collective, drawn where has_joins); from, to, unit, row_count, row_end,
-# label_width, cell_count, chart_note; of each rank, as shares of its time, share_wait[] of share_exposed[], and
+# label_width, cell_count, chart_note, ranks_note; of each rank, as shares of its time, share_wait[] of share_exposed[], and
 # share_hidden[], their largest sum share_most, and share_text[]; communication_color, wait_color.
 
 load plots.'/style.gp'
@@ -12,15 +12,18 @@ row_height = is_text ? 1 : row_count > 8 ? 16 : 22
 top = (is_text ? 2 : 96) + part_height
 bottom = top + (is_text ? 2 * row_count + 1 : row_end * row_height)
 legend_top = bottom + (is_text ? 2 : 64)
-note_lines = strlen(chart_note) > 0
+note_lines = (strlen(ranks_note) > 0) + (strlen(chart_note) > 0)
 height = legend_top + (legend_lines + note_lines) * line_height + (is_text ? 1 : 12)
 left = is_text ? label_width + 2 : 24 + label_width + 1.5 * char_width
 right = is_text ? left + cell_count : width - 28 - 250
 load plots.'/open.gp'
-note_text = fit(chart_note, is_text ? width - 1 : width - 48)
-if (strlen(note_text) > 0) {
-	set label 103 note_text at screen at_x(is_text ? 0 : 24),at_y(legend_top + (legend_lines + 0.5) * line_height) \
-		left textcolor rgb quiet_color noenhanced
+note_y(line) = at_y(legend_top + (legend_lines + line - 0.5) * line_height)
+note_room = is_text ? width - 1 : width - 48
+if (strlen(ranks_note) > 0) {
+	set label 106 fit(ranks_note, note_room) at screen at_x(is_text ? 0 : 24),note_y(1) left textcolor rgb quiet_color noenhanced
+}
+if (strlen(chart_note) > 0) {
+	set label 103 fit(chart_note, note_room) at screen at_x(is_text ? 0 : 24),note_y(note_lines) left textcolor rgb quiet_color noenhanced
 }
 
 # What no computation ran beside, and of that the waits; gray: what is hidden behind computation.

@@ -20,7 +20,8 @@
 struct point {
 	const char *what;    /* an operation of NCCL, or PEER_COPY */
 	uint32_t rank_count; /* of a collective */
-	double bytes;	     /* as the ceiling counts them */
+	double bytes;	     /* as the call counts them */
+	struct figure size;  /* the same as text, told apart from those of other points */
 	double rate;	     /* of the bus, bytes/s */
 	double roof;	     /* likewise, where links are measured; 0: not known */
 	double time_ns;	     /* of all */
@@ -57,23 +58,22 @@ static int roof_index(int id)
 	return -1;
 }
 
-/* The rate of the bus at which that ceiling has so many bytes. */
+/* The rate of the bus by that ceiling at so many bytes of a call, among as many ranks as the collectives are of, or else as it
+ * was measured with. */
 static double roof_at(const struct scene *scene, int index, double bytes)
 {
-	enum ceiling_id id = roofs[index];
-	double value = (operations[index] ? ceilings_ns_at : ceilings_at)(scene->ceilings, id,
-									  (uint64_t)fmax(bytes, 1));
+	uint32_t ranks = scene->rank_count ? scene->rank_count : scene->measured_gpus;
 	struct collective_size size = {.operation = operations[index],
-				       .bytes = 1,
-				       .rank_count = scene->measured_gpus,
-				       .median_ns = 1};
-	uint64_t counted;
+				       .bytes = (uint64_t)fmax(bytes, 1),
+				       .rank_count = ranks};
+	double ns;
 
-	if (!operations[index] || !(value > 0))
-		return value;
-	if (!collective_size_ceiling(&size, &id, &counted))
-		return 0;
-	return collective_size_bandwidth(&size) / 1e9 * bytes / (double)counted / value * 1e9;
+	if (!operations[index])
+		return ceilings_at(scene->ceilings, roofs[index], size.bytes);
+	ns = collective_size_ceiling_ns(&size, scene->ceilings, scene->measured_gpus);
+	size.median_ns = (int64_t)1e9;
+	return ns > 0 ? collective_size_bandwidth(&size) / ns * 1e9 * bytes / (double)size.bytes
+		      : 0;
 }
 
 /* Keeps those with most time. */
@@ -100,6 +100,7 @@ static void add_collective(struct scene *scene, const struct collective_size *si
 	struct point point = {.what = size->operation,
 			      .rank_count = size->rank_count,
 			      .bytes = (double)size->bytes,
+			      .size = collective_size_bytes(scene->report->collective_sizes, size),
 			      .rate = collective_size_bandwidth(size),
 			      .time_ns = (double)size->time_ns,
 			      .roof_id = -1};
@@ -108,10 +109,8 @@ static void add_collective(struct scene *scene, const struct collective_size *si
 
 	if (!(point.rate > 0) || !size->bytes)
 		return;
-	if (collective_size_ceiling(size, &id, &bytes)) {
+	if (collective_size_ceiling(size, &id, &bytes))
 		point.roof_id = (int)id;
-		point.bytes = (double)bytes;
-	}
 	add(scene, &point);
 }
 
@@ -136,6 +135,7 @@ static void add_copies(struct scene *scene, const struct peer_copy *copies, size
 	double median_ns = (double)middle->length_ns;
 	struct point point = {.what = PEER_COPY,
 			      .bytes = (double)copies->bytes,
+			      .size = format_bytes((double)copies->bytes),
 			      .roof_id = (int)CEILING_peer_out};
 
 	for (size_t i = 0; i < count; i++)
@@ -197,13 +197,13 @@ static int collect(struct scene *scene, const struct report *report)
 	for (size_t i = 0; i < sizes->count; i++)
 		add_collective(scene, &sizes->items[i]);
 	rc = add_all_copies(scene, report->profile);
+	scene->rank_count = common_rank_count(scene);
 	for (size_t i = 0; rc == 0 && scene->ceilings && i < scene->count; i++) {
 		struct point *point = &scene->points[i];
 		int index = roof_index(point->roof_id);
 
 		point->roof = index >= 0 ? roof_at(scene, index, point->bytes) : 0;
 	}
-	scene->rank_count = common_rank_count(scene);
 	return rc;
 }
 
@@ -243,11 +243,21 @@ static int color_of(int index)
 	return operations[index] ? COLOR_KERNEL + index : COLOR_DTOD;
 }
 
-static double smallest_measured(const struct scene *scene, enum ceiling_id id)
+/* In bytes of a call. */
+static double smallest_measured(const struct scene *scene, int index)
 {
+	struct collective_size size = {.operation = operations[index],
+				       .bytes = 1,
+				       .rank_count = scene->rank_count ? scene->rank_count
+								       : scene->measured_gpus};
+	enum ceiling_id id = roofs[index];
+	uint64_t counted = 1; /* by the ceiling, of a byte of a call */
+
+	if (operations[index])
+		(void)collective_size_ceiling(&size, &id, &counted);
 	for (size_t i = 0; i < scene->ceilings->count; i++)
 		if (scene->ceilings->rows[i].id == id)
-			return (double)scene->ceilings->rows[i].parameter;
+			return (double)scene->ceilings->rows[i].parameter / (double)counted;
 	return 0;
 }
 
@@ -256,7 +266,7 @@ static double smallest_measured(const struct scene *scene, enum ceiling_id id)
 /* From the smallest message that was measured: of smaller ones nobody knows. */
 static void put_roof(struct plane *plane, const struct scene *scene, int index)
 {
-	double from = fmax(plane->x.low, smallest_measured(scene, roofs[index]));
+	double from = fmax(plane->x.low, smallest_measured(scene, index));
 	double last_x = 0, last_y = 0;
 
 	for (int i = 0; i <= CHORDS; i++) {
@@ -304,8 +314,8 @@ static void describe(char text[LABEL_SIZE], const struct scene *scene, const str
 
 	if (point->rank_count && !scene->rank_count)
 		snprintf(ranks, sizeof(ranks), ", %u ranks", point->rank_count);
-	snprintf(text, LABEL_SIZE, "%.24s of %s%s%s", point->what, format_bytes(point->bytes).text,
-		 ranks, more);
+	snprintf(text, LABEL_SIZE, "%.24s of %s%s%s%s", point->what, point->size.text,
+		 strchr(point->size.text, ' ') ? "" : " B", ranks, more);
 }
 
 static struct figure share_of_roof(const struct point *point)
@@ -342,6 +352,20 @@ static const char *roof_name(const struct scene *scene, size_t index, char *text
 	return text;
 }
 
+/* Faster than the line, which was not measured at every size. */
+static bool is_above(const struct point *point)
+{
+	return point->roof > 0 && point->rate > point->roof;
+}
+
+static bool is_any_above(const struct scene *scene)
+{
+	for (size_t i = 0; i < scene->count; i++)
+		if (is_above(&scene->points[i]))
+			return true;
+	return false;
+}
+
 static void put_notes(struct plane *plane, const struct scene *scene)
 {
 	char text[256] = "", name[64];
@@ -361,6 +385,10 @@ static void put_notes(struct plane *plane, const struct scene *scene)
 			plane, true,
 			"Circle: messages of one size, the median without waits; area: the time of all "
 			"of them.  Percent: of the line of its color.");
+	if (is_any_above(scene))
+		plane_note(plane, true,
+			   "Above 100%: lines are straight between a few sizes that were measured, "
+			   "with the gap to the next kernel.");
 	snprintf(text, sizeof(text), "All collectives are of %u ranks.", scene->rank_count);
 	if (scene->rank_count)
 		plane_note(plane, false, text);
@@ -371,19 +399,40 @@ static void put_notes(struct plane *plane, const struct scene *scene)
 
 /* ---- all ---- */
 
+/* "41.2 GB/s (25.0% of what these links do)" */
+static void put_share(char *text, size_t size, const struct point *point)
+{
+	if (is_above(point))
+		snprintf(text, size, " (as fast as these links were measured)");
+	else if (point->roof > 0)
+		snprintf(text, size, " (%s of what these links do)", share_of_roof(point).text);
+}
+
+/* Without the day of the file: its rows of links may be of another one. */
+static void put_source(char *text, size_t size, const struct scene *scene)
+{
+	const char *note = scene->report->ceilings_note, *date = scene->ceilings->date;
+	char day[16], *found;
+
+	snprintf(text, size, "%.300s", note ? note : "");
+	snprintf(day, sizeof(day), " on %.10s", date ? date : "");
+	found = date && *date ? strstr(text, day) : NULL;
+	if (found)
+		memmove(found, found + strlen(day), strlen(found + strlen(day)) + 1);
+}
+
 static void set_titles(struct chart_file *file, const struct scene *scene)
 {
 	const struct point *first = &scene->points[0];
-	const char *note = scene->report->ceilings_note;
-	char text[400], what[LABEL_SIZE];
+	char text[400], what[LABEL_SIZE], share[80] = "";
 
 	describe(what, scene, first, "");
-	snprintf(text, sizeof(text), "most time: %s, %s%s%s%s", what, format_rate(first->rate).text,
-		 first->roof > 0 ? " (" : "", first->roof > 0 ? share_of_roof(first).text : "",
-		 first->roof > 0 ? " of what these links do)" : "");
+	put_share(share, sizeof(share), first);
+	snprintf(text, sizeof(text), "most time: %s, %s%s", what, format_rate(first->rate).text,
+		 share);
 	chart_set_text(file, "chart_title", text);
 	if (first->roof > 0)
-		snprintf(text, sizeof(text), "%.300s", note ? note : "");
+		put_source(text, sizeof(text), scene);
 	else
 		snprintf(text, sizeof(text),
 			 "what these links do nobody measured: rooflinectl ceilings --links");

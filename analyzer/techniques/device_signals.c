@@ -55,7 +55,7 @@ static double hand_over_ns(const struct job_application *application, uint64_t b
 {
 	const struct ceilings *ceilings = application->run->ceilings;
 	double measured_ns = ceilings_ns_at(ceilings, CEILING_nvshmem_store_signal, bytes);
-	double rate = ceilings_at(ceilings, CEILING_peer_copy, 0);
+	double rate = costs_peer_rate(ceilings, ""); /* as measured, or not at all */
 
 	if (application->end != ASSUMED_MOST && measured_ns > 0)
 		return measured_ns;

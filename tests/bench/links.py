@@ -9,8 +9,8 @@ an advice instead, each rank changes its own loop: whatif changes that of one GP
 hold up, so it is what `report --range run` says of a steady iteration there.  `recorded` is what
 `verify --range run` measures from the recordings of both, where both were made on that GPU; `measured` the
 ratio of what iterations take where nothing was recorded, in that one of docs/results/workloads-links.txt,
-workloads-shmem.txt, workloads-links-2.txt and workloads-shmem-2.txt that was measured on that GPU.  A row
-without a prediction says why; one that was not recorded or measured is left out.
+workloads-shmem.txt and those of them that end in the number of GPUs that was measured on as many of that GPU.
+A row without a prediction says why; one that was not recorded or measured is left out.
 
 The rows of ddp are of tests/gpu/ddp.py, a training in PyTorch: all gradients in one bucket before, and
 after it as many buckets as that program had.  tests/gpu/record_ddp.sh makes its recordings and
@@ -26,7 +26,15 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOL = pathlib.Path(os.environ.get("BUILD", ROOT / "build")) / "bin" / "rooflinectl"
-RESULTS = ("workloads-links", "workloads-shmem", "workloads-links-2", "workloads-shmem-2")
+RESULTS = (
+    "workloads-links",
+    "workloads-shmem",
+    "workloads-links-2",
+    "workloads-shmem-2",
+    "workloads-links-4",
+    "workloads-shmem-4",
+)
+OF_GPUS = {2: "", 4: ".four"}  # ends of names of recordings
 
 # workload, before, after, the change as options of whatif, or as the advice that says so
 PAIRS = [
@@ -52,16 +60,17 @@ DDP_AFTER = ("buckets", "tiny")
 
 
 def medians():
-    """Microseconds of an iteration by GPU, workload and variant; of several results the first."""
+    """Microseconds of an iteration by GPU, workload and recording; of several results the first."""
     found = {}
     for name in RESULTS:
         text = (ROOT / "docs" / "results" / f"{name}.txt").read_text()
         gpu, workload = re.search(r"^gpu +(.*)", text, re.M)[1], None
+        end = OF_GPUS[int(re.search(r", gpus (\d+), ", text)[1])]
         for line in text.splitlines():
             if title := re.match(r"(\w+) \(H\d", line):
                 workload = title[1]
             if workload and (row := re.match(r"(\w+) +([\d.]+) +[\d.]+ \.\. ", line)):
-                found.setdefault((gpu, workload, row[1]), float(row[2]))
+                found.setdefault((gpu, workload, row[1] + end), float(row[2]))
     return found
 
 
@@ -80,6 +89,11 @@ def trainings():
         pairs += [("ddp", f"one.{gpus}", f"{mode}.{gpus}", ["--buckets", count])
                   for mode, _, count in rows if mode in DDP_AFTER]
     return found, pairs
+
+
+def of_gpus(end):
+    """PAIRS of recordings whose names end so."""
+    return [(workload, before + end, after + end, change) for workload, before, after, change in PAIRS]
 
 
 def recording(workload, variant):
@@ -136,17 +150,18 @@ def main():
     measured_us |= of_trainings
     errors, inside = [], []
     print(
-        f"{'workload':14} {'GPU':5} {'before':12} {'after':12} {'change':24} {'predicted':>9} "
+        f"{'workload':14} {'GPU':5} {'before':12} {'after':17} {'change':24} {'predicted':>9} "
         f"{'interval':>15} {'recorded':>8} {'measured':>8} {'error':>7} inside"
     )
-    for workload, before, after, change in PAIRS + training_pairs:
+    pairs = [pair for end in OF_GPUS.values() for pair in of_gpus(end)]
+    for workload, before, after, change in pairs + training_pairs:
         gpu = gpu_of(recording(workload, before))
         if (gpu, workload, after) not in measured_us:
             continue
         place, refusal = predicted(gpu, change, recording(workload, before))
         measured = measured_us[gpu, workload, before] / measured_us[gpu, workload, after]
         both = recorded(gpu, workload, before, after)
-        line = f"{workload:14} {gpu.split()[1]:5} {before:12} {after:12} {named(change):24} "
+        line = f"{workload:14} {gpu.split()[1]:5} {before:12} {after:17} {named(change):24} "
         tail = f"{f'{both:.2f}x' if both else '-':>8} {f'{measured:.2f}x':>8} "
         if not place:
             print(f"{line}{'-':>9} {'not measured':>15} {tail}")

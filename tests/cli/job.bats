@@ -143,10 +143,33 @@ assert abs(a - 1.5 * 1048576 / 200e-6) < 1e-6 * a and abs(b - 3 * 1048576 / 200e
 		    found["ceilings"].append({**row, "name": name, "parameter": bytes_, "value": ns, "low": ns, "high": ns})
 		json.dump(found, open("ceilings.json", "w"))
 	END
-	run -0 --separate-stderr "$ROOFLINECTL" report job --ceilings ceilings.json -f csv -s message_sizes
-	[ "$(python3 -c 'import csv, sys
-for row in csv.DictReader(sys.stdin): print(row["operation"], row["ceiling_ns"], row["ceiling_ratio"])' <<<"$output")" = "AllReduce 50000 0.25
+	ceilings() {
+		"$ROOFLINECTL" report job --ceilings ceilings.json -f csv -s message_sizes | python3 -c 'import csv, sys
+for row in csv.DictReader(sys.stdin): print(row["operation"], row["ceiling_ns"], row["ceiling_ratio"])'
+	}
+	# measured of two GPUs, as files that do not tell: 3/4 of the bytes go over the links of four, and 1/2 over those of two
+	[ "$(ceilings)" = "AllReduce 75000 0.375
+AllGather 150000 0.75" ]
+	python3 - <<-'END'
+		import json
+		found = json.load(open("ceilings.json"))
+		[row] = [row for row in found["ceilings"] if row["name"] == "nccl_all_gather"]
+		found["ceilings"].append({**row, "name": "nccl_small_by_gpus", "parameter": 4})
+		json.dump(found, open("ceilings.json", "w"))
+	END
+	[ "$(ceilings)" = "AllReduce 50000 0.25
 AllGather 100000 0.5" ]
+}
+
+@test "sizes that read the same are told as whole bytes, and a chart does not say that links do more than they do" {
+	run -0 --separate-stderr "$ROOFLINECTL" report "$root/tests/recordings/ddp.buckets.4" -s message_sizes
+	[[ "$(tr -s ' ' <<<"$output")" == *"AllReduce 37,785,600 4 "*"AllReduce 37,761,024 4 "*"AllReduce 360 MiB 4 "*"AllGather 8 B 4 "* ]]
+	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
+	"$ROOFLINECTL" plot message_sizes "$root/tests/recordings/ddp.buckets.4" -o pictures
+	picture=$(<pictures/roofline-message_sizes.svg)
+	[[ $picture == *"most time: AllReduce of 37,785,600 B, "*"(as fast as these links were measured)"* ]]
+	[[ $picture == *"AllGather of 8 B: "* && $picture == *"Above 100%: "* ]]
+	[[ $picture != *" of what these links do"* && $picture != *" on 20"* ]] # rows of links may be of another day than the file
 }
 
 @test "a message larger than all that was measured takes as much longer" {
@@ -163,7 +186,7 @@ for row in csv.DictReader(sys.stdin): print(row["ceiling_ns"])' <<<"$output")" =
 	python3 "$root/tests/tools/make_step.py" step --links links.json --gpus 4 --reduce 50000,50000
 	run -0 --separate-stderr "$ROOFLINECTL" plot message_sizes ./job --ceilings links.json --format term
 	[[ "$output" == "most time: AllReduce of 1.00 MiB, 7.86 GB/s (25.0% of what these links do)"* ]]
-	[[ "$output" == *"A AllReduce of 1.00 MiB: 25.0%"*"B AllGather of 4.00 MiB"*"Lines: measured, of AllReduce of 4 GPUs"* ]]
+	[[ "$output" == *"A AllReduce of 1.00 MiB: 25.0%"*"B AllGather of 1.00 MiB"*"Lines: measured, of AllReduce of 4 GPUs"* ]]
 	ceilings_without_links alone.json
 	run -0 --separate-stderr "$ROOFLINECTL" plot message_sizes ./job --ceilings alone.json --format term
 	[[ "$output" == *"nobody measured: rooflinectl ceilings --links"*"A AllReduce of 1.00 MiB  "* ]]
@@ -250,10 +273,19 @@ print("%.1f%%" % (100 * t["exposed_ns"] / t["wall_ns"]))' $rank)
 }
 
 
-@test "plot job of too many collectives or ranks says so, and one process has no such chart" {
-	built --ranks 20 --steps 70 --delay 18:host:90000
+@test "plot job of too many collectives or ranks says how many it shows, and one process has no such chart" {
+	built --ranks 20 --steps 200 --delay 18:host:90000
 	drawn
-	[[ $picture == *"16 of 20 ranks: "*"70 collectives: a shorter time, by --from and --to, joins"* ]]
+	[[ $picture == *"16 of 20 ranks: "* ]]
+	[[ $picture == *" of 200 collectives, of those too near each other "*"--from and --to show more."* ]]
+	joined=$(sed -n 's/.* ends of \([0-9]*\) of 200 .*/\1/p' <<<"$picture")
+	[ "$(grep -o "stroke='rgb( 26,  26,  26)'" "$output" | wc -l)" -eq "$joined" ]
+	python3 - "$output" <<-'END' # the starts are some pixels apart
+		import re, sys
+		lines = re.findall(r"rgb\( 26,  26,  26\)'\s+d='M([\d.]+),", open(sys.argv[1]).read())
+		starts = sorted(float(x) for x in lines)
+		assert len(starts) > 5 and min(b - a for a, b in zip(starts, starts[1:])) > 10, starts
+	END
 	[[ $picture == *">rank 18<"* && $picture != *">rank 19<"* ]]
 	drawn --from 5ms --to 9ms
 	[[ $picture == *"Lines join a collective"* ]]

@@ -21,7 +21,8 @@
 #include "graph_capture.cuh"
 
 static const long copy_sizes[] = {64 << 10, 1 << 20, 16 << 20, 256 << 20};
-static const long collective_sizes[] = {8, 64 << 10, 1 << 20, 16 << 20, 256 << 20};
+static const long collective_sizes[] = {8,	 64 << 10, 256 << 10, 1 << 20,
+					4 << 20, 16 << 20, 256 << 20};
 static const size_t most_bytes = (size_t)256 << 20;
 
 /* ---- the GPUs ---- */

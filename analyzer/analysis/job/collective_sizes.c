@@ -60,6 +60,37 @@ bool collective_size_ceiling(const struct collective_size *size, enum ceiling_id
 	return true;
 }
 
+double collective_size_ceiling_ns(const struct collective_size *size,
+				  const struct ceilings *ceilings, uint32_t measured_gpus)
+{
+	const struct operation *operation = operation_of(size);
+	double n = (double)size->rank_count, m = (double)measured_gpus;
+	enum ceiling_id id;
+	uint64_t bytes;
+	double ns;
+
+	if (!collective_size_ceiling(size, &id, &bytes))
+		return 0;
+	ns = ceilings_ns_at(ceilings, id, bytes);
+	return operation->factor > 0 && m > 1 ? ns * ((n - 1) / n) / ((m - 1) / m) : ns;
+}
+
+struct figure collective_size_bytes(const struct collective_sizes *sizes,
+				    const struct collective_size *size)
+{
+	struct figure text = format_bytes((double)size->bytes);
+
+	for (size_t i = 0; i < sizes->count; i++) {
+		const struct collective_size *other = &sizes->items[i];
+
+		if (other->bytes == size->bytes || strcmp(other->operation, size->operation) ||
+		    strcmp(format_bytes((double)other->bytes).text, text.text))
+			continue;
+		return format_count(size->bytes);
+	}
+	return text;
+}
+
 /* ---- calls of a size ---- */
 
 struct entry {

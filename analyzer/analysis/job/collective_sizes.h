@@ -8,7 +8,9 @@
 #ifndef ROOFLINE_COLLECTIVE_SIZES_H
 #define ROOFLINE_COLLECTIVE_SIZES_H
 
+#include "analysis/counters/ceilings.h"
 #include "analysis/time/collectives.h"
+#include "base/format.h"
 #include "roofline/ceilings.h"
 
 struct collective_size {
@@ -40,5 +42,15 @@ double collective_size_bandwidth(const struct collective_size *size);
 /* The ceiling of such collectives, and the bytes that it counts: false where none is measured. */
 bool collective_size_ceiling(const struct collective_size *size, enum ceiling_id *id,
 			     uint64_t *bytes);
+
+/* What such a collective takes by the ceilings, which were measured of that many GPUs (0: not known): of another number of
+ * them at the same bandwidth of the bus.  0: none is measured. */
+double collective_size_ceiling_ns(const struct collective_size *size,
+				  const struct ceilings *ceilings, uint32_t measured_gpus);
+
+/* "36.0 MiB"; where another size of the same operation would read the same, "37,785,600", which is bytes.  Linear in the number of
+ * sizes. */
+struct figure collective_size_bytes(const struct collective_sizes *sizes,
+				    const struct collective_size *size);
 
 #endif

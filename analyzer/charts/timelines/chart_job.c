@@ -213,10 +213,10 @@ static int write_spans(struct job_chart *chart, const char *folder, struct err *
 
 	if (rc == 0)
 		rc = chart_file_open(&chart->joins, folder, "joins.dat", err);
-	if (rc == 0) {
-		chart_job_write_joins(chart);
+	if (rc == 0)
+		rc = chart_job_write_joins(chart);
+	if (rc == 0)
 		rc = fill(chart);
-	}
 	rc = chart_file_close(&chart->joins, rc, err);
 	return chart_lanes_close(&chart->picture, rc, err);
 }

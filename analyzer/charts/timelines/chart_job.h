@@ -23,16 +23,17 @@ struct job_chart {
 	struct communication communication;
 	struct chart_file joins;
 	size_t collective_count; /* in the time that is shown, of ranks that can be joined */
+	size_t joined_count;	 /* of them */
 	double label_width;
 	int text_columns;
 };
 
 struct chart_lane *chart_job_lane(struct job_chart *chart, size_t shown, enum job_lane lane);
 
-/* Counts the collectives that ranks shown have in common, and writes lines from rank to rank where they are few enough
- * to be told apart. */
-void chart_job_write_joins(struct job_chart *chart);
-bool chart_job_has_joins(const struct job_chart *chart);
+/* Counts the collectives that ranks shown have in common, and of a picture joins them by lines from rank to rank: those
+ * that others waited in longest first, each as far as it is some pixels from the lines that are there already.  Returns 0
+ * or -ENOMEM.  n log n in the number of collectives. */
+int chart_job_write_joins(struct job_chart *chart);
 
 /* Names of ranks, and shares of communication, for plots/job.gp. */
 int chart_job_write_rows(const struct job_chart *chart, const char *folder, struct err *err);

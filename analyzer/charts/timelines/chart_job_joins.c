@@ -1,7 +1,15 @@
 /* chart_job_joins.c - lines that join the kernels of one collective on all ranks. */
 #include "charts/timelines/chart_job.h"
 
-#define JOINED_MOST 60 /* collectives: more cannot be told apart */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/ns.h"
+
+#define APART_PIXELS 12	 /* of the lines of two collectives: nearer ones hide what ran */
+#define FRAME_PIXELS 312 /* of the picture's width, beside names and time: as plots/job.gp has it */
+#define PICTURE_PIXELS 1200
 
 /* The collective of a rank with this number, NULL where it has none, or none that can be compared. */
 static const struct collective *collective_at(const struct job_chart *chart, size_t shown,
@@ -53,11 +61,37 @@ static bool is_first_of_group(const struct job_chart *chart, size_t shown,
 	return collective_at(chart, shown, rank->group, 0) != NULL;
 }
 
-typedef void (*collective_visit)(struct job_chart *chart, uint32_t group, size_t number);
+/* ---- which collectives are joined ---- */
 
-static void visit(struct job_chart *chart, collective_visit use)
+/* A collective in the time that is shown. */
+struct join {
+	uint32_t group;
+	size_t number;		   /* of the group's collectives */
+	int64_t wait_ns;	   /* of all ranks that are shown */
+	int64_t first_ns, last_ns; /* starts of its first and its last rank */
+};
+
+static struct join join_of(const struct job_chart *chart, uint32_t group, size_t number)
+{
+	struct join join = {group, number, 0, INT64_MAX, INT64_MIN};
+
+	for (size_t i = 0; i < chart->shown_count; i++) {
+		const struct collective *one = collective_at(chart, i, group, number);
+
+		if (!one)
+			continue;
+		join.wait_ns += one->wait_ns;
+		join.first_ns = min_ns(join.first_ns, one->start_ns);
+		join.last_ns = max_ns(join.last_ns, one->start_ns);
+	}
+	return join;
+}
+
+/* Counts them, and where `all` has room writes them there. */
+static size_t gather(const struct job_chart *chart, struct join *all)
 {
 	const struct report *report = chart->report;
+	size_t count = 0;
 
 	for (size_t i = 0; i < chart->shown_count; i++) {
 		uint32_t index = report->job->ranks[chart->shown[i]].collective_rank;
@@ -68,35 +102,98 @@ static void visit(struct job_chart *chart, collective_visit use)
 		rank = &report->collectives->ranks[index];
 		if (!is_first_of_group(chart, i, rank))
 			continue;
-		for (size_t number = 0; number < rank->matched_count; number++)
-			if (is_in_window(chart, &report->collectives->items[rank->first + number]))
-				use(chart, rank->group, number);
+		for (size_t number = 0; number < rank->matched_count; number++) {
+			if (!is_in_window(chart, &report->collectives->items[rank->first + number]))
+				continue;
+			if (all)
+				all[count] = join_of(chart, rank->group, number);
+			count++;
+		}
 	}
+	return count;
 }
 
-static void count_one(struct job_chart *chart, uint32_t group, size_t number)
+/* The one that was waited in longest first. */
+static int compare_joins(const void *left, const void *right)
 {
-	(void)group;
-	(void)number;
-	chart->collective_count++;
+	const struct join *a = left, *b = right;
+
+	if (a->wait_ns != b->wait_ns)
+		return a->wait_ns > b->wait_ns ? -1 : 1;
+	if (a->first_ns != b->first_ns)
+		return a->first_ns < b->first_ns ? -1 : 1;
+	return (a->group > b->group) - (a->group < b->group);
 }
 
-static void put_both(struct job_chart *chart, uint32_t group, size_t number)
+static int compare_times(const void *left, const void *right)
 {
-	put_line(chart, group, number, false);
-	put_line(chart, group, number, true);
+	const struct join *a = left, *b = right;
+
+	return (a->first_ns > b->first_ns) - (a->first_ns < b->first_ns);
 }
 
-bool chart_job_has_joins(const struct job_chart *chart)
+/* Of the lines of starts where they come nearest; those of different groups join different ranks. */
+static int64_t distance_ns(const struct job_chart *chart, const struct join *a,
+			   const struct join *b)
 {
-	return chart->collective_count > 0 && chart->collective_count <= JOINED_MOST &&
-	       !chart->picture.is_text;
+	int64_t least_ns = INT64_MAX;
+
+	if (a->group != b->group)
+		return max_ns(max_ns(a->first_ns - b->last_ns, b->first_ns - a->last_ns), 0);
+	for (size_t i = 0; i < chart->shown_count; i++) {
+		const struct collective *of_a = collective_at(chart, i, a->group, a->number);
+		const struct collective *of_b = collective_at(chart, i, b->group, b->number);
+
+		if (of_a && of_b)
+			least_ns = min_ns(least_ns, llabs(of_a->start_ns - of_b->start_ns));
+	}
+	return least_ns;
 }
 
-void chart_job_write_joins(struct job_chart *chart)
+static int64_t apart_ns(const struct job_chart *chart)
 {
+	double pixels = fmax(PICTURE_PIXELS - FRAME_PIXELS - chart->label_width, 1);
+
+	return (int64_t)(APART_PIXELS / pixels *
+			 (double)(chart->picture.to_ns - chart->picture.from_ns));
+}
+
+/* Moves those that can be told apart to the front, in the order of time.  Returns how many. */
+static size_t choose(const struct job_chart *chart, struct join *all, size_t count)
+{
+	int64_t least_ns = apart_ns(chart);
+	size_t kept = 0;
+
+	qsort(all, count, sizeof(*all), compare_joins);
+	for (size_t i = 0; i < count; i++) {
+		size_t k = 0;
+
+		while (k < kept && distance_ns(chart, &all[i], &all[k]) >= least_ns)
+			k++;
+		if (k == kept)
+			all[kept++] = all[i];
+	}
+	qsort(all, kept, sizeof(*all), compare_times);
+	return kept;
+}
+
+int chart_job_write_joins(struct job_chart *chart)
+{
+	struct join *all;
+
 	fputs("# time\ty\tis end\n", chart->joins.stream);
-	visit(chart, count_one);
-	if (chart_job_has_joins(chart))
-		visit(chart, put_both);
+	if (chart->picture.is_text)
+		return 0;
+	chart->collective_count = gather(chart, NULL);
+	all = calloc(chart->collective_count + 1, sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	gather(chart, all);
+	chart->joined_count = choose(chart, all, chart->collective_count);
+	for (size_t i = 0; i < chart->joined_count; i++) {
+		put_line(chart, all[i].group, all[i].number, false);
+		put_line(chart, all[i].group, all[i].number, true);
+	}
+	free(all);
+	return 0;
 }

@@ -48,29 +48,32 @@ static void set_subtitle(struct chart_file *file, const struct job_chart *chart)
 	chart_set_text(file, "chart_subtitle", text);
 }
 
-static void set_note(struct chart_file *file, const struct job_chart *chart)
+/* Which ranks are shown, which collectives are joined, and what a low bar is. */
+static void set_notes(struct chart_file *file, const struct job_chart *chart)
 {
 	size_t rank_count = chart->report->job->rank_count;
-	char ranks[128] = "", joins[128] = "", text[400];
+	char ranks[160] = "", joins[200] = "", text[320];
 
 	if (rank_count > chart->shown_count)
 		snprintf(
 			ranks, sizeof(ranks),
-			"%zu of %zu ranks: those with most exposed communication, or waited for longest. ",
+			"%zu of %zu ranks: those with most exposed communication, or waited for longest.",
 			chart->shown_count, rank_count);
-	if (chart_job_has_joins(chart))
+	if (chart->joined_count && chart->joined_count == chart->collective_count)
 		snprintf(joins, sizeof(joins),
 			 "Lines join a collective's starts (dark) and ends on all ranks.");
-	else if (chart->collective_count && !chart->picture.is_text)
-		snprintf(joins, sizeof(joins),
-			 "%s collectives: a shorter time, by --from and --to, joins those of all "
-			 "ranks by lines.",
-			 format_count(chart->collective_count).text);
-	snprintf(text, sizeof(text), "%s%s%s", ranks, joins,
+	else if (chart->joined_count)
+		snprintf(
+			joins, sizeof(joins),
+			"Lines join starts (dark) and ends of %zu of %s collectives, of those too near "
+			"each other the one with the longest waits: --from and --to show more.",
+			chart->joined_count, format_count(chart->collective_count).text);
+	snprintf(text, sizeof(text), "%s%s", joins,
 		 !chart->picture.has_partial ? ""
 		 : chart->picture.is_text
 			 ? "small letters: under half of that time"
 			 : " A bar lower than its row: for that share of the time.");
+	chart_set_text(file, "ranks_note", ranks);
 	chart_set_text(file, "chart_note", text);
 }
 
@@ -168,12 +171,12 @@ int chart_job_write_settings(const struct job_chart *chart, const char *folder, 
 		return rc;
 	set_title(&file, chart);
 	set_subtitle(&file, chart);
-	set_note(&file, chart);
+	set_notes(&file, chart);
 	set_legend(&file, chart);
 	chart_set_data(&file, "spans", folder);
 	chart_set_data(&file, "rows", folder);
 	chart_set_data(&file, "joins", folder);
-	chart_set_number(&file, "has_joins", chart_job_has_joins(chart));
+	chart_set_number(&file, "has_joins", chart->joined_count > 0);
 	chart_set_text(&file, "unit", chart->picture.unit->name);
 	chart_set_number(&file, "from", chart_axis(&chart->picture, chart->picture.from_ns));
 	chart_set_number(&file, "to", chart_axis(&chart->picture, chart->picture.to_ns));

@@ -1,17 +1,16 @@
 /* message_sizes.c - what NCCL was asked for, by size, and how fast it was against the measured ceiling. */
 #include "output/page.h"
+#include "whatif/all_reduce.h"
 
 #include <string.h>
 
 static double ceiling_ns(const struct row *row, const struct collective_size *size)
 {
 	const struct ceilings *ceilings = row->report->ceilings;
-	enum ceiling_id id;
-	uint64_t bytes;
 
-	if (!ceilings || !collective_size_ceiling(size, &id, &bytes))
-		return 0;
-	return ceilings_ns_at(ceilings, id, bytes);
+	return ceilings ? collective_size_ceiling_ns(size, ceilings,
+						     (uint32_t)reduce_measured_gpus(ceilings))
+			: 0;
 }
 
 static struct value above_zero(double value)
@@ -67,10 +66,17 @@ static struct value get_percent(struct row *row, const void *from)
 	return value_text(text);
 }
 
+static struct value get_bytes(struct row *row, const void *from)
+{
+	snprintf(row->scratch.bytes, sizeof(row->scratch.bytes), "%s",
+		 collective_size_bytes(row->report->collective_sizes, from).text);
+	return value_text(row->scratch.bytes);
+}
+
 static void print_sizes(struct page *page)
 {
 	static const struct text_column text_columns[] = {{"operation", -14, .key = "operation"},
-							  {"bytes", 9, .key = "bytes"},
+							  {"bytes", 11, .get = get_bytes},
 							  {"ranks", 5, .key = "rank_count"},
 							  {"calls", 7, .key = "count"},
 							  {"median", 8, .key = "median_ns"},
