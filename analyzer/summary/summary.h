@@ -69,7 +69,7 @@ struct summary_rank {
 	int64_t rank; /* the launcher's; -1: unknown */
 	uint32_t host;
 	uint64_t pid;
-	int64_t start_ns;     /* of the process, as profile_process.start_ns */
+	int64_t start_ns;     /* of the process, as recorded, also of a part of it */
 	char *device, *model; /* its GPU: UUID, or "GPU 0", and name */
 	int64_t first_ns, last_ns;
 	struct job_times

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,14 @@ static void add_up_operations(struct summary_rank *rank, const struct build *bui
 	}
 }
 
+/* When the process began, as recorded: a part of the recording may begin later, and is of the same rank. */
+static int64_t recorded_start_ns(const struct profile_process *process)
+{
+	long long start_ns = strtoll(profile_property(process, "start_ns", "0"), NULL, 10);
+
+	return start_ns > 0 && start_ns < LLONG_MAX ? start_ns : 0;
+}
+
 static int add_rank(struct build *build)
 {
 	const struct profile *profile = build->report->profile;
@@ -68,7 +77,7 @@ static int add_rank(struct build *build)
 	char number[32];
 	struct summary_rank rank = {.rank = process->rank,
 				    .pid = process->pid,
-				    .start_ns = process->start_ns,
+				    .start_ns = recorded_start_ns(process),
 				    .device = number,
 				    .model = device->name ? device->name : "",
 				    .first_ns = build->from->first_ns,

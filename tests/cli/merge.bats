@@ -169,6 +169,18 @@ recipe() {
 	refused 1 "vm.747 is in another of the files as well" merge late.summary early.summary late.summary
 }
 
+@test "a rank summarized alone out of a recording, or a part of it, is the same rank" {
+	"$ROOFLINECTL" summarize "$root/tests/recordings/ddp.one.2" -o both.summary
+	for rank in 0 1; do
+		"$ROOFLINECTL" summarize "$root/tests/recordings/ddp.one.2" --rank $rank -o alone$rank.summary
+	done
+	"$ROOFLINECTL" merge alone1.summary alone0.summary -o merged.summary
+	cmp merged.summary both.summary
+	refused 1 "rank 0 is in another of the files as well; name each once" merge alone0.summary both.summary
+	"$ROOFLINECTL" summarize "$root/tests/recordings/ddp.one.2" --from 500ms -o later.summary
+	refused 1 "is in another of the files as well; name each once" merge later.summary both.summary
+}
+
 @test "what is no summary, or none at all, is refused with a word" {
 	printf 'roofline-summary 1\nhost "a"\n' >cut.summary
 	mkdir -p empty
