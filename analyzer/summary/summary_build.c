@@ -47,6 +47,26 @@ static uint64_t lost_by(const struct profile *profile, uint32_t process)
 	return count;
 }
 
+/* Rows that cannot be read are counted; what is behind the end of a file is not. */
+static const char *how_much(const struct profile_loss *loss)
+{
+	return strcmp(loss->kind, "unreadable_rows") ? ": how much is missing is unknown" : "";
+}
+
+static int add_damage(struct summary_rank *rank, const struct profile *profile, uint32_t process)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < profile->loss_count && rc == 0; i++) {
+		const struct profile_loss *loss = &profile->losses[i];
+
+		if (loss->process == process && profile_loss_is_damage(profile, loss))
+			rc = sentences_add(&rank->damage, "%s%s", profile_loss_place(loss),
+					   how_much(loss));
+	}
+	return rc;
+}
+
 static void add_up_operations(struct summary_rank *rank, const struct build *build)
 {
 	const struct profile_op *end, *op = first_op(build, &end);
@@ -94,7 +114,12 @@ static int add_rank(struct build *build)
 		rank.device = device->uuid;
 	rank.times.wait_ns = rank.times.exposed_wait_ns = 0;
 	add_up_operations(&rank, build);
-	return rc == 0 ? summary_rank(build->one, &rank, &build->rank) : rc;
+	if (rc == 0)
+		rc = add_damage(&rank, profile, build->from->process);
+	if (rc == 0)
+		rc = summary_rank(build->one, &rank, &build->rank);
+	sentences_free(&rank.damage);
+	return rc;
 }
 
 /* ---- kernels ---- */

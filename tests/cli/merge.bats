@@ -181,6 +181,31 @@ recipe() {
 	refused 1 "is in another of the files as well; name each once" merge later.summary both.summary
 }
 
+@test "a rank whose table was cut off is told with the file, in text and JSON, also after merging" {
+	unpacked ddp.one.2 cut
+	rank1=$(basename "$(dirname "$(grep -l '^rank,1$' cut/*/process.csv)")")
+	truncate -s "$(($(stat -c %s "cut/$rank1/kernels.csv") / 2))" "cut/$rank1/kernels.csv"
+	"$ROOFLINECTL" summarize cut -o cut.rank
+	run -0 "$ROOFLINECTL" merge cut.rank
+	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *" damaged rank 1: $rank1/kernels.csv:"*": the last line is cut off: how much is missing is unknown lost 1 row of the recordings that could be counted "* ]]
+	"$ROOFLINECTL" merge cut.rank --format json |
+		jq -e '.damaged_count == 1 and ([.ranks[].damage | length] == [0, 1])'
+	: >"cut/$rank1/kernels.csv"
+	run -0 "$ROOFLINECTL" summarize cut
+	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *" damaged rank 1: $rank1/kernels.csv:1: the first line, with the names of the columns, is missing: how much is missing is unknown "* ]]
+	run -0 "$ROOFLINECTL" merge early.summary
+	[[ "$output" != *damaged* ]]
+}
+
+@test "summaries of two runs are told" {
+	"$ROOFLINECTL" summarize "$root/tests/recordings/ddp.one.2" -o one.run
+	"$ROOFLINECTL" summarize "$root/tests/recordings/ddp.tiny.2" -o tiny.run
+	run -0 "$ROOFLINECTL" merge one.run tiny.run
+	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *" problem 2 ranks stand there as two processes: these are ranks of several runs, and no figure of all ranks means anything: rank 0 as process "*"; merge those of one run alone "* ]]
+	"$ROOFLINECTL" merge one.run tiny.run --format json | jq -e '.problems | length == 1'
+	"$ROOFLINECTL" merge one.run --format json | jq -e '.problems == []'
+}
+
 @test "what is no summary, or none at all, is refused with a word" {
 	printf 'roofline-summary 1\nhost "a"\n' >cut.summary
 	mkdir -p empty
