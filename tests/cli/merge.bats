@@ -213,12 +213,18 @@ recipe() {
 	refused 1 "no summary" merge recording/vm.746/process.csv
 	refused 1 "No such file" merge missing.summary
 	refused 1 "no file there ends in .summary" merge empty
+	: >empty.file
+	refused 1 "empty.file: the file is empty; rooflinectl summarize DIR -o FILE makes one" merge empty.file
+	refused 1 "Unknown frame descriptor; rooflinectl summarize DIR -o FILE makes one" merge "$root/README.md"
+	mkdir -p holder/x.summary
+	refused 1 "holder/x.summary: a folder that is called as summaries are; rename it, or name the files to merge" merge holder
 	mkdir -p idle/host.1
 	printf 'key,value\nschema,1\nhost,host\npid,1\n' >idle/host.1/process.csv
 	refused 1 "nothing ran on a GPU" summarize idle
 	refused 2 "which summaries?" merge
 	refused 2 "--mpi wants -o" merge --mpi late.summary
 	refused 2 "no launcher says" merge --mpi late.summary -o x.summary
+	OMPI_COMM_WORLD_RANK=5 OMPI_COMM_WORLD_SIZE=2 refused 2 "this is rank 5 of 2, which cannot be: ranks count from 0" merge --mpi late.summary -o x.summary
 	refused 2 "with -o nothing is shown" merge late.summary -o x.summary --format csv
 	refused 2 "no table 'rank', did you mean 'ranks'?" merge late.summary --format csv --table rank
 	refused 2 "--table is of --format csv" merge late.summary --table ranks
