@@ -39,9 +39,17 @@ struct alike {
 	size_t with[SHARED_COUNT]; /* of these */
 };
 
+/* Whether its tables are those of a whole run: parts of it may have no row of a table, which is not made then. */
+static bool is_whole(const struct profile_process *process)
+{
+	return process->sealed_ns && !*profile_property(process, "excerpt", "") &&
+	       !*profile_property(process, "last", "") &&
+	       !*profile_property(process, "dump_reason", "") && !process->is_filtered;
+}
+
 static bool is_rank(const struct profile_process *process, const struct recording_process *source)
 {
-	return process->rank >= 0 && has_table(source, TRACE_TABLE_streams);
+	return process->rank >= 0 && is_whole(process) && has_table(source, TRACE_TABLE_streams);
 }
 
 static struct alike *alike_of(struct alike *items, size_t *count,
@@ -80,7 +88,8 @@ static int tell_own(struct loader *loader, const struct recording_process *sourc
 	if (!has_table(source, TRACE_TABLE_process))
 		rc = tell(loader, process, TRACE_TABLE_process,
 			  "so that its rank and its command are not known");
-	if (rc == 0 && has_signatures_alone(source))
+	if (rc == 0 && is_whole(&loader->profile->processes[process]) &&
+	    has_signatures_alone(source))
 		rc = tell(loader, process, TRACE_TABLE_kernels,
 			  "and signatures.csv describes kernels");
 	return rc;
