@@ -50,6 +50,13 @@ static const struct argp_option option_table[] = {
 
 /* ---- files ---- */
 
+static bool is_folder(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 static int add_file(struct files *files, const char *path)
 {
 	char **next = ARRAY_NEXT(files->paths, files->capacity, files->count);
@@ -88,7 +95,11 @@ static int add_folder(struct files *files, const char *folder, struct err *err)
 
 		if (rc == 0 && (size_t)snprintf(path, sizeof(path), "%s/%s", folder,
 						entries[i]->d_name) < sizeof(path))
-			rc = add_file(files, path);
+			rc = is_folder(path) ? err_set(err, -EISDIR,
+						       "%s: a folder that is called as summaries "
+						       "are; rename it, or name the files to merge",
+						       path)
+					     : add_file(files, path);
 		free(entries[i]);
 	}
 	free(entries);
@@ -97,10 +108,9 @@ static int add_folder(struct files *files, const char *folder, struct err *err)
 
 static int add_path(struct files *files, const char *path, struct err *err)
 {
-	struct stat status;
 	int rc;
 
-	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+	if (is_folder(path))
 		rc = add_folder(files, path, err);
 	else
 		rc = add_file(files, path);

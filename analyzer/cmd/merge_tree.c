@@ -46,11 +46,19 @@ static void add_name(char *buffer, size_t size, const char *text)
 int merge_tree_find(struct merge_tree *tree, struct err *err)
 {
 	if (!read_number(&tree->process, ranks_rank()) ||
-	    !read_number(&tree->count, ranks_world_size()) || tree->process >= tree->count)
+	    !read_number(&tree->count, ranks_world_size()))
 		return err_set(
 			err, -EDOM,
 			"--mpi: no launcher says which process of how many this is; start it "
 			"with mpirun, srun or torchrun");
+	if (tree->process >= tree->count)
+		return err_set(
+			err, -EDOM,
+			"--mpi: the environment says that this is rank %" PRIu64 " of %" PRIu64
+			", which cannot be: ranks count from 0; unset what is "
+			"left of another launcher, such as OMPI_COMM_WORLD_RANK, or start it "
+			"with mpirun, srun or torchrun",
+			tree->process, tree->count);
 	for (size_t i = 0; i < sizeof(job_names) / sizeof(*job_names); i++)
 		add_name(tree->job, sizeof(tree->job), getenv(job_names[i]));
 	return 0;

@@ -87,6 +87,10 @@ static void parse_gpus(struct data_parallel_request *request, const char *text,
 			break;
 	}
 	qsort(request->gpus, request->count, sizeof(request->gpus[0]), compare_counts);
+	for (size_t i = request->count; i-- > 1;) /* the same twice counts once */
+		if (request->gpus[i] == request->gpus[i - 1])
+			memmove(&request->gpus[i], &request->gpus[i + 1],
+				(--request->count - i) * sizeof(request->gpus[0]));
 }
 
 static void parse_gradients(struct scale_arguments *arguments, const char *text,

@@ -49,11 +49,22 @@ static const struct column work_columns[] = {JOB_TIMES(TIME_COLUMN, NO_COLUMN)
 					     FIELD(struct summary_rank, is_cut_off),
 					     {0}};
 
+static bool damage_at(const struct row *row, const void *from, size_t index, struct entry *entry)
+{
+	const struct sentences *damage = &((const struct overview_rank *)from)->rank->damage;
+
+	(void)row;
+	if (index < damage->count)
+		entry->value = value_text(damage->items[index]);
+	return index < damage->count;
+}
+
 static const struct column rank_columns[] = {
 	FIELD(struct overview_rank, name),
 	FIELD(struct overview_rank, host),
 	INLINE_FOUND(summary_rank_of, identity_columns),
 	INLINE_FOUND(summary_rank_of, work_columns),
+	LIST("damage", damage_at),
 	{FIELD_AS("wait_ns", struct overview_rank, waits.wait_ns), .is_known = is_matched},
 	{FIELD_AS("last_count", struct overview_rank, waits.last_count), .is_known = is_matched},
 	{FIELD_AS("caused_wait_ns", struct overview_rank, waits.caused_wait_ns),
@@ -120,9 +131,21 @@ ROWS_AT(group_at, groups, group_count);
 
 /* ---- formats ---- */
 
+static bool problem_at(const struct row *row, const void *from, size_t index, struct entry *entry)
+{
+	const struct sentences *problems = &((const struct overview *)from)->problems;
+
+	(void)row;
+	if (index < problems->count)
+		entry->value = value_text(problems->items[index]);
+	return index < problems->count;
+}
+
 static const struct column columns[] = {FIELD(struct overview, wait_ns),
 					FIELD(struct overview, lost_count),
 					FIELD(struct overview, cut_off_count),
+					FIELD(struct overview, damaged_count),
+					LIST("problems", problem_at),
 					ROWS("ranks", rank_columns, rank_at),
 					ROWS("hosts", host_columns, host_at),
 					ROWS("kernels", kernel_columns, kernel_at),

@@ -43,10 +43,38 @@ static void put_clocks(struct page *page, const struct overview *overview)
 	page_wrap(page, "  clocks    ", text, 12);
 }
 
+/* By rank: those of the first few. */
+#define DAMAGED_SHOWN 4
+
+static void put_damage(struct page *page, const struct overview *overview)
+{
+	uint64_t shown = 0;
+	char text[1024];
+
+	for (size_t i = 0; i < overview->rank_count && shown < DAMAGED_SHOWN; i++) {
+		const struct overview_rank *row = &overview->ranks[i];
+
+		for (size_t k = 0; k < row->rank->damage.count; k++) {
+			snprintf(text, sizeof(text), "%s: %s", row->name,
+				 row->rank->damage.items[k]);
+			page_wrap(page, "  damaged   ", text, 12);
+		}
+		shown += row->rank->damage.count > 0;
+	}
+	if (overview->damaged_count > shown) {
+		snprintf(text, sizeof(text), "%s more; --format json has each",
+			 format_count(overview->damaged_count - shown).text);
+		page_wrap(page, "  damaged   ", text, 12);
+	}
+	for (size_t i = 0; i < overview->problems.count; i++)
+		page_wrap(page, "  problem   ", overview->problems.items[i], 12);
+}
+
 static void put_losses(struct page *page, const struct overview *overview)
 {
 	char text[160];
 
+	put_damage(page, overview);
 	if (overview->cut_off_count) {
 		snprintf(text, sizeof(text),
 			 "%s rank%s did not end properly: what happened last may be missing",
@@ -55,8 +83,9 @@ static void put_losses(struct page *page, const struct overview *overview)
 		page_wrap(page, "  cut off   ", text, 12);
 	}
 	if (overview->lost_count) {
-		snprintf(text, sizeof(text), "%s row%s of the recordings",
-			 format_count(overview->lost_count).text, plural(overview->lost_count));
+		snprintf(text, sizeof(text), "%s row%s of the recordings%s",
+			 format_count(overview->lost_count).text, plural(overview->lost_count),
+			 overview->damaged_count ? " that could be counted" : "");
 		page_wrap(page, "  lost      ", text, 12);
 	}
 }

@@ -101,7 +101,7 @@ static void put_whole(struct page *page, const struct scenario *scenario)
 		 scenario->range ? "; NVTX range " : "", range);
 	page_title(page, "What if, all together", note);
 	if (!scenario->is_changed) {
-		page_wrap(page, "  ", "nothing would change", 2);
+		page_wrap(page, "  ", "nothing would change; each technique says below why", 2);
 		return;
 	}
 	put_heads(page);

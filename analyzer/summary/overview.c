@@ -2,6 +2,7 @@
 #include "summary/overview.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,7 @@ static int add_rank(struct overview *overview, uint32_t index)
 	sum_add_ns(&overview->wait_ns, row->waits.wait_ns);
 	sum_add_count(&overview->lost_count, row->rank->lost_count);
 	overview->cut_off_count += row->rank->is_cut_off;
+	overview->damaged_count += row->rank->damage.count > 0;
 	summary_name_rank(name, sizeof(name), summary, index);
 	row->name = strdup(name);
 	return row->name ? 0 : -ENOMEM;
@@ -75,6 +77,40 @@ static bool is_same_process(const struct summary_rank *a, const struct summary_r
 {
 	return a && b && a->rank == b->rank && a->host == b->host && a->pid == b->pid &&
 	       a->start_ns == b->start_ns;
+}
+
+#define DOUBLES_NAMED 4
+
+/* A rank is one process: where two have it, they are of two runs.  They stand beside each other. */
+static int find_doubles(struct overview *overview)
+{
+	const struct summary *summary = overview->summary;
+	char doubles[1024] = "";
+	size_t count = 0;
+
+	for (size_t i = 1; i < overview->rank_count; i++) {
+		const struct summary_rank *rank = overview->ranks[i].rank,
+					  *before = overview->ranks[i - 1].rank;
+		size_t used = strlen(doubles);
+
+		if (rank->rank < 0 || rank->rank != before->rank || is_same_process(rank, before))
+			continue;
+		if (++count <= DOUBLES_NAMED)
+			snprintf(doubles + used, sizeof(doubles) - used,
+				 "%srank %" PRId64 " as process %" PRIu64 " of %.64s and %" PRIu64
+				 " of %.64s",
+				 used ? ", " : "", rank->rank, before->pid,
+				 summary->hosts[before->host], rank->pid,
+				 summary->hosts[rank->host]);
+	}
+	if (!count)
+		return 0;
+	return sentences_add(
+		&overview->problems,
+		"%zu rank%s as two processes: these are ranks of several runs, and no "
+		"figure of all ranks means anything: %s%s; merge those of one run alone",
+		count, count == 1 ? " stands there" : "s stand there", doubles,
+		count > DOUBLES_NAMED ? " and others" : "");
 }
 
 /* Ranks of one process stand beside each other: they are told apart by their GPUs. */
@@ -118,6 +154,8 @@ static int list_ranks(struct overview *overview)
 	for (size_t i = 0; i < count && rc == 0; i++)
 		rc = add_rank(overview, indices[i]);
 	free(indices);
+	if (rc == 0)
+		rc = find_doubles(overview);
 	return rc < 0 ? rc : name_gpus(overview);
 }
 
@@ -289,6 +327,7 @@ void overview_free(struct overview *overview)
 		free(overview->ranks[i].name);
 	waits_free(&overview->waits);
 	free(overview->clocks);
+	sentences_free(&overview->problems);
 	free(overview->ranks);
 	free(overview->hosts);
 	free(overview->kernels);

@@ -62,7 +62,8 @@ struct overview {
 	struct waits waits;
 	struct job_times all; /* of all ranks, added up */
 	int64_t wait_ns;      /* likewise, of collectives that were kept */
-	uint64_t lost_count, cut_off_count;
+	uint64_t lost_count, cut_off_count, damaged_count; /* rows; ranks */
+	struct sentences problems;   /* ranks that stand twice, of several runs */
 	struct overview_rank *ranks; /* by rank */
 	size_t rank_count;
 	struct overview_host *hosts; /* by name */

@@ -89,10 +89,14 @@ int summary_rank(struct summary *summary, const struct summary_rank *like, uint3
 		return rc < 0 ? rc : -EEXIST;
 	rank = &summary->ranks[summary->rank_count++];
 	*rank = *like;
+	rank->damage = (struct sentences){0};
 	rank->members = NULL;
 	rank->member_count = rank->member_capacity = 0;
 	rank->device = strdup(like->device);
 	rank->model = strdup(like->model);
+	for (size_t i = 0; i < like->damage.count; i++)
+		if (sentences_add(&rank->damage, "%s", like->damage.items[i]) < 0)
+			return -ENOMEM;
 	return rank->device && rank->model ? 0 : -ENOMEM;
 }
 
@@ -203,6 +207,7 @@ static void free_rank(struct summary_rank *rank)
 {
 	for (size_t i = 0; i < rank->member_count; i++)
 		free(rank->members[i].levels);
+	sentences_free(&rank->damage);
 	free(rank->members);
 	free(rank->device);
 	free(rank->model);

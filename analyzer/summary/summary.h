@@ -70,7 +70,7 @@ struct summary_rank {
 	int64_t rank; /* the launcher's; -1: unknown */
 	uint32_t host;
 	uint64_t pid;
-	int64_t start_ns;     /* of the process, as profile_process.start_ns */
+	int64_t start_ns;     /* of the process, as recorded, also of a part of it */
 	char *device, *model; /* its GPU: UUID, or "GPU 0", and name */
 	int64_t first_ns, last_ns;
 	struct job_times
@@ -79,6 +79,7 @@ struct summary_rank {
 	uint64_t operation_count, copied_bytes;
 	uint64_t lost_count; /* rows of the recording that were lost, of the whole process */
 	bool is_cut_off;
+	struct sentences damage; /* what happened to its files, each with the place */
 	struct summary_member *members;
 	size_t member_count, member_capacity;
 };
@@ -148,7 +149,8 @@ int summary_kernel(struct summary *summary, const char *name, uint32_t *index);
 int summary_group(struct summary *summary, const char *key, uint32_t *index);
 int summary_part(struct summary *summary, uint32_t group, uint32_t host, uint32_t *index);
 
-/* A new rank.  Fails with -EEXIST where there is one of that host, process and device.  device and model are copied. */
+/* A new rank.  Fails with -EEXIST where there is one of that host, process and device.  device, model
+ * and damage are copied. */
 int summary_rank(struct summary *summary, const struct summary_rank *like, uint32_t *index);
 
 /* Makes the rank, of that summary, a member of a group, with a copy of the levels.  Fails with -ENOMEM. */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,26 @@ static uint64_t lost_by(const struct profile *profile, uint32_t process)
 	return count;
 }
 
+/* Rows that cannot be read are counted; what is behind the end of a file is not. */
+static const char *how_much(const struct profile_loss *loss)
+{
+	return strcmp(loss->kind, "unreadable_rows") ? ": how much is missing is unknown" : "";
+}
+
+static int add_damage(struct summary_rank *rank, const struct profile *profile, uint32_t process)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < profile->loss_count && rc == 0; i++) {
+		const struct profile_loss *loss = &profile->losses[i];
+
+		if (loss->process == process && profile_loss_is_damage(profile, loss))
+			rc = sentences_add(&rank->damage, "%s%s", profile_loss_place(loss),
+					   how_much(loss));
+	}
+	return rc;
+}
+
 static void add_up_operations(struct summary_rank *rank, const struct build *build)
 {
 	const struct profile_op *end, *op = first_op(build, &end);
@@ -61,6 +82,14 @@ static void add_up_operations(struct summary_rank *rank, const struct build *bui
 	}
 }
 
+/* When the process began, as recorded: a part of the recording may begin later, and is of the same rank. */
+static int64_t recorded_start_ns(const struct profile_process *process)
+{
+	long long start_ns = strtoll(profile_property(process, "start_ns", "0"), NULL, 10);
+
+	return start_ns > 0 && start_ns < LLONG_MAX ? start_ns : 0;
+}
+
 static int add_rank(struct build *build)
 {
 	const struct profile *profile = build->report->profile;
@@ -69,7 +98,7 @@ static int add_rank(struct build *build)
 	char number[32];
 	struct summary_rank rank = {.rank = process->rank,
 				    .pid = process->pid,
-				    .start_ns = process->start_ns,
+				    .start_ns = recorded_start_ns(process),
 				    .device = number,
 				    .model = device->name ? device->name : "",
 				    .first_ns = build->from->first_ns,
@@ -86,7 +115,12 @@ static int add_rank(struct build *build)
 		rank.device = device->uuid;
 	rank.times.wait_ns = rank.times.exposed_wait_ns = 0;
 	add_up_operations(&rank, build);
-	return rc == 0 ? summary_rank(build->one, &rank, &build->rank) : rc;
+	if (rc == 0)
+		rc = add_damage(&rank, profile, build->from->process);
+	if (rc == 0)
+		rc = summary_rank(build->one, &rank, &build->rank);
+	sentences_free(&rank.damage);
+	return rc;
 }
 
 /* ---- kernels ---- */

@@ -198,6 +198,15 @@ static int take_rank(struct reading *reading)
 	return rc == -EEXIST ? -EINVAL : rc;
 }
 
+static int take_damage(struct reading *reading)
+{
+	const char *place = take_text(reading);
+
+	if (reading->is_bad || !reading->rank)
+		return -EINVAL;
+	return sentences_add(&reading->rank->damage, "%s", place);
+}
+
 /* A time that we do not know, of a newer writer, is passed over. */
 static int take_time(struct reading *reading)
 {
@@ -436,8 +445,8 @@ static const struct {
 } lines[] = {{"at", take_at},	      {"alone", take_alone},   {"buckets", take_buckets},
 	     {"kernel", take_kernel}, {"others", take_others}, {"gap", take_gap},
 	     {"time", take_time},     {"idle", take_idle},     {"member", take_member},
-	     {"rank", take_rank},     {"group", take_group},   {"host", take_host},
-	     {"part", take_part},     {"end", take_end}};
+	     {"rank", take_rank},     {"damage", take_damage}, {"group", take_group},
+	     {"host", take_host},     {"part", take_part},     {"end", take_end}};
 
 /* What stands behind the parts that we know is of a newer writer, as are lines that we do not know. */
 static int take_line(struct reading *reading, char *line)

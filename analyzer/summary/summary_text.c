@@ -65,6 +65,8 @@ static int read_file(struct bytes *bytes, const char *path, struct err *err)
 
 /* ---- what it holds ---- */
 
+#define SUMMARY_REMEDY "rooflinectl summarize DIR -o FILE makes one"
+
 static size_t most_text(size_t file_bytes)
 {
 	size_t most = MOST_SMALL + MOST_RATIO * file_bytes;
@@ -114,7 +116,8 @@ static int decompress(struct bytes *text, const struct bytes *file, const char *
 	}
 	ZSTD_freeDCtx(zstd);
 	if (why)
-		return err_set(err, rc, "%s: no summary, or damaged: %s", path, why);
+		return err_set(err, rc, "%s: no summary, or damaged: %s; " SUMMARY_REMEDY, path,
+			       why);
 	return rc < 0 ? err_set(err, rc, "%s: out of memory", path) : 0;
 }
 
@@ -129,6 +132,8 @@ int summary_text_read(char **out, const char *path, struct err *err)
 	struct bytes file = {0}, text = {0};
 	int rc = read_file(&file, path, err);
 
+	if (rc == 0 && !file.count)
+		rc = err_set(err, -EINVAL, "%s: the file is empty; " SUMMARY_REMEDY, path);
 	if (rc == 0 && !is_plain(&file))
 		rc = decompress(&text, &file, path, err);
 	if (rc == 0 && !is_plain(&file)) {
@@ -139,7 +144,7 @@ int summary_text_read(char **out, const char *path, struct err *err)
 	if (rc == 0 && (!file.items || !is_plain(&file) || memchr(file.items, '\0', file.count)))
 		rc = err_set(err, -EINVAL,
 			     "%s: no summary: it does not begin with \"" SUMMARY_MAGIC
-			     "\", or is damaged",
+			     "\", or is damaged; " SUMMARY_REMEDY,
 			     path);
 	free(text.items);
 	if (rc < 0 || !file.items) {

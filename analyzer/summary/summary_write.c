@@ -194,6 +194,11 @@ static void put_rank(const struct writer *writer, const struct summary_rank *ran
 	put_text(writer->out, rank->device);
 	put_text(writer->out, rank->model);
 	fputc('\n', writer->out);
+	for (size_t i = 0; i < rank->damage.count; i++) {
+		fputs("damage", writer->out);
+		put_text(writer->out, rank->damage.items[i]);
+		fputc('\n', writer->out);
+	}
 	put_job_times(writer->out, rank);
 	for (size_t i = 0; i < rank->member_count; i++)
 		put_member(writer, &rank->members[i]);

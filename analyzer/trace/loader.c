@@ -24,13 +24,18 @@ bool loader_check_times(struct loader_task *task, int64_t start_ns, int64_t end_
 	return true;
 }
 
-/* What was not asked for is there all the same. */
+/* What was not asked for is there all the same, or is empty, which reading would have told. */
 static int look_at(struct loader_task *task, enum trace_table table)
 {
+	const struct reader_place place = {task->owner->source->name, table, 1};
 	struct recording_table bytes;
+	char first;
 
 	if (recording_open_table(&bytes, task->owner->source, table) == 0) {
 		task->opened_count++;
+		if (recording_read_table(&bytes, &first, 1) == 0)
+			reader_count_loss(&task->losses, READER_missing_tables, &place,
+					  READER_NO_HEADER);
 		recording_close_table(&bytes);
 	}
 	return 0;
@@ -127,11 +132,22 @@ static int find_loss(struct process_loader *loader, const char *kind, size_t *in
 	return rc;
 }
 
+static int add_new_loss(struct loader *loader, struct profile_loss like)
+{
+	struct profile_loss *loss = ARRAY_NEXT(loader->profile->losses, loader->capacity.losses,
+					       loader->profile->loss_count);
+
+	if (!loss)
+		return -ENOMEM;
+	*loss = like;
+	loader->profile->loss_count++;
+	return 0;
+}
+
 int loader_add_loss(struct process_loader *loader, const char *kind, uint64_t count,
 		    const char *detail)
 {
 	struct loader *all = loader->loader;
-	struct profile_loss *loss;
 	size_t index;
 
 	kind = strings_intern(all->texts, kind);
@@ -139,17 +155,27 @@ int loader_add_loss(struct process_loader *loader, const char *kind, uint64_t co
 	if (!kind || !detail || find_loss(loader, kind, &index) < 0)
 		return -ENOMEM;
 	if (index < all->profile->loss_count) {
-		loss = &all->profile->losses[index];
-		if (__builtin_add_overflow(loss->count, count, &loss->count))
-			loss->count = UINT64_MAX;
+		sum_add_count(&all->profile->losses[index].count, count);
 		return 0;
 	}
-	loss = ARRAY_NEXT(all->profile->losses, all->capacity.losses, all->profile->loss_count);
-	if (!loss)
+	return add_new_loss(all, (struct profile_loss){loader->process, kind, count, detail});
+}
+
+int loader_add_loss_of(struct loader *loader, uint32_t process, const char *kind, uint64_t count,
+		       const char *detail)
+{
+	struct profile *profile = loader->profile;
+
+	kind = strings_intern(loader->texts, kind);
+	detail = strings_intern(loader->texts, detail);
+	if (!kind || !detail)
 		return -ENOMEM;
-	*loss = (struct profile_loss){loader->process, kind, count, detail};
-	all->profile->loss_count++;
-	return 0;
+	for (size_t i = 0; i < profile->loss_count; i++)
+		if (profile->losses[i].process == process && profile->losses[i].kind == kind) {
+			sum_add_count(&profile->losses[i].count, count);
+			return 0;
+		}
+	return add_new_loss(loader, (struct profile_loss){process, kind, count, detail});
 }
 
 int loader_sum_losses(struct profile *profile)

@@ -183,6 +183,13 @@ bool loader_check_times(struct loader_task *task, int64_t start_ns, int64_t end_
 int loader_add_loss(struct process_loader *loader, const char *kind, uint64_t count,
 		    const char *detail);
 
+/* The same of a process that was read before. */
+int loader_add_loss_of(struct loader *loader, uint32_t process, const char *kind, uint64_t count,
+		       const char *detail);
+
+/* Adds to what was lost the tables that are not there and should be, when all processes are there.  -ENOMEM. */
+int loader_tell_missing(struct loader *loader, const struct recording *recording);
+
 /* Fills in loss_sums[] when all processes are there.  -ENOMEM. */
 int loader_sum_losses(struct profile *profile);
 

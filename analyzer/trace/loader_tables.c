@@ -1,6 +1,8 @@
 #define _GNU_SOURCE /* asprintf */
 
+#include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +13,8 @@
 #define DEVICE_LIMIT ((size_t)UINT16_MAX)
 /* Streams of one id in several contexts that are looked at one by one. */
 #define STREAM_TRIES 4
+/* Of the number that a second folder of the same process id ends in. */
+#define FOLDER_ATTEMPT_DIGITS 3
 
 static struct profile_process *loader_facts(const struct process_loader *loader)
 {
@@ -18,6 +22,39 @@ static struct profile_process *loader_facts(const struct process_loader *loader)
 }
 
 /* ---- process ---- */
+
+static bool parse_fact(int64_t *number, const char *text)
+{
+	char *end;
+	long long value;
+
+	errno = 0;
+	value = strtoll(text, &end, 10);
+	*number = value;
+	return *text && !*end && errno == 0 && value >= 0;
+}
+
+/* Facts that are whole numbers, from least on. */
+static const struct {
+	const char *key;
+	int64_t least;
+} number_facts[] = {{"pid", 1}, {"start_ns", 0}, {"sealed_ns", 0}, {"rank", 0}, {"world_size", 1}};
+
+static void check_fact(struct loader_task *task, const struct profile_property *property,
+		       const struct reader_place *place)
+{
+	for (size_t i = 0; i < sizeof(number_facts) / sizeof(*number_facts); i++) {
+		int64_t number;
+
+		if (!*property->value || strcmp(property->key, number_facts[i].key) ||
+		    (parse_fact(&number, property->value) && number >= number_facts[i].least))
+			continue;
+		reader_count_loss(&task->losses, READER_unreadable_rows, place,
+				  "%s is '%.40s', not a whole number from %lld on, and taken as "
+				  "unknown; correct the line, or record again",
+				  property->key, property->value, (long long)number_facts[i].least);
+	}
+}
 
 static int add_property(const union trace_row *row, const struct reader_place *place, void *context)
 {
@@ -33,6 +70,7 @@ static int add_property(const union trace_row *row, const struct reader_place *p
 	process->property_count++;
 	if (!property->key || !property->value)
 		return -ENOMEM;
+	check_fact(task, property, place);
 	if (!strcmp(property->key, "schema") &&
 	    strtoll(property->value, NULL, 10) > TRACE_SCHEMA_VERSION)
 		reader_count_loss(&task->losses, READER_newer_schema, place,
@@ -45,13 +83,9 @@ static int add_property(const union trace_row *row, const struct reader_place *p
 int64_t loader_property_number(const struct profile_process *process, const char *key,
 			       int64_t fallback)
 {
-	const char *text = profile_property(process, key, "");
-	char *end;
-	long long number;
+	int64_t number;
 
-	errno = 0;
-	number = strtoll(text, &end, 10);
-	return *text && !*end && errno == 0 && number >= 0 ? number : fallback;
+	return parse_fact(&number, profile_property(process, key, "")) ? number : fallback;
 }
 
 static uint64_t folder_pid(const char *folder)
@@ -59,6 +93,33 @@ static uint64_t folder_pid(const char *folder)
 	const char *dot = strrchr(folder, '.');
 
 	return dot ? strtoull(dot + 1, NULL, 10) : 0;
+}
+
+/* Without the number that it ends in; the same length where it ends in none. */
+static size_t without_number(const char *folder, size_t length)
+{
+	size_t digits = 0;
+
+	while (digits < length && isdigit((unsigned char)folder[length - 1 - digits]))
+		digits++;
+	return digits && digits + 1 < length && folder[length - 1 - digits] == '.'
+		       ? length - digits - 1
+		       : length;
+}
+
+/* "host" of host.4242, or of host.4242.2: of a process whose facts were lost; else host stays. */
+static int folder_host(struct process_loader *loader, const char *folder, const char **host)
+{
+	size_t whole = strlen(folder), length = without_number(folder, whole);
+	char name[NAME_MAX + 1];
+
+	if (length + FOLDER_ATTEMPT_DIGITS + 1 >= whole)
+		length = without_number(folder, length);
+	if (length == whole || length >= sizeof(name))
+		return 0;
+	snprintf(name, sizeof(name), "%.*s", (int)length, folder);
+	*host = strings_intern(loader->loader->texts, name);
+	return *host ? 0 : -ENOMEM;
 }
 
 static void move_back(int64_t *moment_ns, int64_t ahead_ns)
@@ -95,6 +156,8 @@ int loader_parse_process_facts(struct process_loader *loader)
 	struct profile_process *process = loader_facts(loader);
 
 	process->host = profile_property(process, "host", "");
+	if (!process->property_count && folder_host(loader, process->folder, &process->host) < 0)
+		return -ENOMEM;
 	process->command = profile_property(process, "command", "");
 	process->pid = (uint64_t)loader_property_number(process, "pid", 0);
 	if (!process->pid)

@@ -219,6 +219,8 @@ static int load_run(struct profile **out, struct loading *loading, enum roofline
 	if (rc == 0)
 		rc = add_processes(&loader, loading, run, err);
 	if (rc == 0)
+		rc = loader_tell_missing(&loader, &loading->recording);
+	if (rc == 0)
 		rc = loader_keep_ops(&loader);
 	if (rc == 0)
 		rc = sort_profile(loader.profile);

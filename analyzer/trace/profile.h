@@ -475,8 +475,8 @@ struct profile_loss_sum {
 	uint32_t first; /* losses[]: the first of that kind */
 };
 
-/* The reader's own losses: unreadable_rows, orphan_ids, invalid_times, cut_off_rows, nul_bytes,
- * newer_schema, copied_processes: READER_LOSS_KINDS of reader.h says what each is. */
+/* The reader's own losses: unreadable_rows, orphan_ids, invalid_times, cut_off_rows, missing_tables,
+ * nul_bytes, newer_schema, copied_processes: READER_LOSS_KINDS of reader.h says what each is. */
 
 /* The time that was selected (profile_select.h), by who reads it or by who packed it; else is_part is false. */
 struct profile_window {
@@ -633,6 +633,10 @@ const char *profile_loss_meaning(const char *kind);
 
 /* Where reading met the first of them, "file:line: what"; "" for what the collector counted. */
 const char *profile_loss_place(const struct profile_loss *loss);
+
+/* Whether something happened to the files: rows or tables that were written cannot be read.  A last line that is cut off is
+ * none where the process was killed, which it is told of anyway. */
+bool profile_loss_is_damage(const struct profile *profile, const struct profile_loss *loss);
 
 /* The machine code of a kernel of kernel_names[] for a compute capability (90 for 9.0), or NULL where the recording
  * has none. */

@@ -68,3 +68,11 @@ const char *profile_loss_place(const struct profile_loss *loss)
 				       : "";
 	return "";
 }
+
+bool profile_loss_is_damage(const struct profile *profile, const struct profile_loss *loss)
+{
+	if (!strcmp(loss->kind, "cut_off_rows"))
+		return profile->processes[loss->process].sealed_ns != 0;
+	return !strcmp(loss->kind, "unreadable_rows") || !strcmp(loss->kind, "missing_tables") ||
+	       !strcmp(loss->kind, "nul_bytes");
+}

@@ -508,8 +508,18 @@ static int reader_parse(struct reader *reader, const char *text, size_t length)
 	return rc;
 }
 
+/* Whoever makes a table begins with its first line. */
+static void reader_check_header(struct reader *reader, uint64_t cut_off_before)
+{
+	if (reader->has_header || reader->losses->count[READER_cut_off_rows] > cut_off_before)
+		return;
+	reader->place.line = 1;
+	reader_count_loss(reader->losses, READER_missing_tables, &reader->place, READER_NO_HEADER);
+}
+
 static int reader_read_file(struct reader *reader, struct recording_table *bytes)
 {
+	uint64_t cut_off_before = reader->losses->count[READER_cut_off_rows];
 	ssize_t length;
 	int rc;
 
@@ -524,6 +534,7 @@ static int reader_read_file(struct reader *reader, struct recording_table *bytes
 			return rc;
 	}
 	csv_fini(&reader->csv, reader_add_field, reader_end_line, reader);
+	reader_check_header(reader, cut_off_before);
 	return reader->rc;
 }
 

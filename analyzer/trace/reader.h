@@ -26,7 +26,12 @@ union trace_row {
 /* What was lost while reading: the kinds of struct profile_loss that the reader adds itself. */
 #define READER_LOSS_KINDS(KIND)                                                                     \
 	KIND(unreadable_rows, "rows or files that do not have the form of their table")             \
-	KIND(cut_off_rows, "last lines without an end: the process was killed while writing")       \
+	KIND(cut_off_rows,                                                                          \
+	     "last lines without an end: the process was killed while writing, or the file is not " \
+	     "whole: how many rows are missing behind them is unknown")                             \
+	KIND(missing_tables,                                                                        \
+	     "tables that are empty or not there, and should be: copy the folder of the process "   \
+	     "again, or record again")                                                              \
 	KIND(nul_bytes, "zero bytes: the machine went down while writing")                          \
 	KIND(invalid_times,                                                                         \
 	     "rows whose start or end is zero, reversed or absurd; calls of a thread that overlap") \
@@ -38,6 +43,8 @@ union trace_row {
 #define READER_LOSS_CONSTANT(kind, meaning) READER_##kind,
 enum reader_loss { READER_LOSS_KINDS(READER_LOSS_CONSTANT) READER_LOSS_COUNT };
 #undef READER_LOSS_CONSTANT
+
+#define READER_NO_HEADER "the first line, with the names of the columns, is missing"
 
 /* Counts by kind and where the first of each was; all zero to begin with. */
 struct reader_losses {

@@ -1,8 +1,10 @@
+#define _GNU_SOURCE /* strcasestr */
 #include "whatif/data_parallel.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* More parts than bring within this of the best are not worth their launches. */
 #define NEARLY_BEST 1.02
@@ -221,6 +223,43 @@ static int fail(const struct profile *profile, const char *reason, struct err *e
 	return err_set(err, -ENODATA, "%s: no prediction: %s", profile->path, reason);
 }
 
+/* Of a rank of a job each step has waits for the others, and what they add up, in it. */
+static int check_alone(const struct profile *profile, struct err *err)
+{
+	for (size_t i = 0; i < profile->process_count; i++) {
+		const struct profile_process *process = &profile->processes[i];
+		long long size = strtoll(profile_property(process, "world_size", "0"), NULL, 10);
+
+		if (process->rank >= 0 && size > 1)
+			return err_set(
+				err, -ENODATA,
+				"%s: no prediction: it is of rank %lld of a job of %lld, whose "
+				"steps have waits for the others in them; record the program "
+				"as one process on one GPU",
+				profile->path, (long long)process->rank, size);
+	}
+	return 0;
+}
+
+/* Words that somebody gave have to be in some name: one that is in none would change nothing without a word. */
+static int check_words(const struct profile *profile, const struct kept_words *kept,
+		       struct err *err)
+{
+	for (size_t i = 0; kept->items != data_parallel_kept.items && i < kept->count; i++) {
+		bool is_found = false;
+
+		for (size_t k = 0; k < profile->kernel_name_count && !is_found; k++)
+			is_found = strcasestr(profile->kernel_names[k], kept->items[i]);
+		if (!is_found)
+			return err_set(
+				err, -ENOENT,
+				"%s: no kernel with '%s' in its name was recorded (--fixed); "
+				"rooflinectl report --section kernels lists them",
+				profile->path, kept->items[i]);
+	}
+	return 0;
+}
+
 int data_parallel_predict(struct data_parallel *out, const struct report *report,
 			  const struct data_parallel_request *request, struct err *err)
 {
@@ -232,6 +271,11 @@ int data_parallel_predict(struct data_parallel *out, const struct report *report
 				      .device = what_if_main_device(report->profile),
 				      .bytes = request->bytes,
 				      .measured_gpus = reduce_measured_gpus(report->ceilings)};
+	rc = check_alone(report->profile, err);
+	if (rc == 0)
+		rc = check_words(report->profile, &request->kept, err);
+	if (rc < 0)
+		return rc;
 	reason = why_not(report, out, request);
 	if (reason)
 		return fail(report->profile, reason, err);

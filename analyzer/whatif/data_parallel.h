@@ -57,7 +57,7 @@ struct data_parallel {
 	size_t row_count;
 };
 
-/* Fails with -ENODATA where nothing can be predicted, the reason in err, or -ENOMEM.  The caller frees with
+/* Fails with -ENODATA where nothing can be predicted, -ENOENT where no kernel is called so, the reason in err, or -ENOMEM.  The caller frees with
  * data_parallel_free, also after a failure. */
 int data_parallel_predict(struct data_parallel *out, const struct report *report,
 			  const struct data_parallel_request *request, struct err *err);

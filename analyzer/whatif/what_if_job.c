@@ -11,6 +11,8 @@
 #include "whatif/simulated_times.h"
 
 static const char no_job[] = "only one GPU has work in the recording";
+static const char no_kernels[] =
+	"only one GPU runs kernels in the recording: the others are prepared, and not used for more";
 static const char handed[] = "other threads or processes go on after the waits that would be gone";
 static const char endless[] = "re-simulated, ranks wait for each other forever";
 
@@ -110,6 +112,30 @@ static const char *change_calls(struct job_application *application, const struc
 	return application->effect->refusal;
 }
 
+static bool has_kernels(const struct profile *profile, size_t device)
+{
+	const struct profile_device *what = &profile->devices[device];
+
+	for (size_t i = what->first_op; i < what->first_op + what->op_count; i++)
+		if (profile->ops[i].kind == OP_KERNEL || profile->ops[i].kind == OP_GRAPH)
+			return true;
+	return false;
+}
+
+static const char *change_ranks(struct job_application *application,
+				const struct technique *technique)
+{
+	const struct profile *profile = application->job.model->profile;
+	const char *refusal = technique->change_job(application);
+	size_t count = 0;
+
+	if (refusal != technique->refusal)
+		return refusal;
+	for (size_t i = 0; i < profile->device_count; i++)
+		count += has_kernels(profile, i);
+	return count == 1 ? no_kernels : refusal;
+}
+
 static int change(struct job_application *application, const struct attempt *attempt,
 		  bool *is_changed)
 {
@@ -125,7 +151,7 @@ static int change(struct job_application *application, const struct attempt *att
 		if (techniques[id]->argument == ARGUMENT_NUMBER && !given)
 			effect->number = attempt->number;
 		effect->refusal = techniques[id]->change_job
-					  ? techniques[id]->change_job(application)
+					  ? change_ranks(application, techniques[id])
 					  : change_calls(application, attempt, id);
 		*is_changed = *is_changed || !effect->refusal;
 		if (effect->refusal && attempt->needs_each)

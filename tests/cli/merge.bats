@@ -196,6 +196,43 @@ recipe() {
 	refused 1 "vm.747 is in another of the files as well" merge late.summary early.summary late.summary
 }
 
+@test "a rank summarized alone out of a recording, or a part of it, is the same rank" {
+	"$ROOFLINECTL" summarize "$root/tests/recordings/ddp.one.2" -o both.summary
+	for rank in 0 1; do
+		"$ROOFLINECTL" summarize "$root/tests/recordings/ddp.one.2" --rank $rank -o alone$rank.summary
+	done
+	"$ROOFLINECTL" merge alone1.summary alone0.summary -o merged.summary
+	cmp merged.summary both.summary
+	refused 1 "rank 0 is in another of the files as well; name each once" merge alone0.summary both.summary
+	"$ROOFLINECTL" summarize "$root/tests/recordings/ddp.one.2" --from 500ms -o later.summary
+	refused 1 "is in another of the files as well; name each once" merge later.summary both.summary
+}
+
+@test "a rank whose table was cut off is told with the file, in text and JSON, also after merging" {
+	unpacked ddp.one.2 cut
+	rank1=$(basename "$(dirname "$(grep -l '^rank,1$' cut/*/process.csv)")")
+	truncate -s "$(($(stat -c %s "cut/$rank1/kernels.csv") / 2))" "cut/$rank1/kernels.csv"
+	"$ROOFLINECTL" summarize cut -o cut.rank
+	run -0 "$ROOFLINECTL" merge cut.rank
+	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *" damaged rank 1: $rank1/kernels.csv:"*": the last line is cut off: how much is missing is unknown lost 1 row of the recordings that could be counted "* ]]
+	"$ROOFLINECTL" merge cut.rank --format json |
+		jq -e '.damaged_count == 1 and ([.ranks[].damage | length] == [0, 1])'
+	: >"cut/$rank1/kernels.csv"
+	run -0 "$ROOFLINECTL" summarize cut
+	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *" damaged rank 1: $rank1/kernels.csv:1: the first line, with the names of the columns, is missing: how much is missing is unknown "* ]]
+	run -0 "$ROOFLINECTL" merge early.summary
+	[[ "$output" != *damaged* ]]
+}
+
+@test "summaries of two runs are told" {
+	"$ROOFLINECTL" summarize "$root/tests/recordings/ddp.one.2" -o one.run
+	"$ROOFLINECTL" summarize "$root/tests/recordings/ddp.tiny.2" -o tiny.run
+	run -0 "$ROOFLINECTL" merge one.run tiny.run
+	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *" problem 2 ranks stand there as two processes: these are ranks of several runs, and no figure of all ranks means anything: rank 0 as process "*"; merge those of one run alone "* ]]
+	"$ROOFLINECTL" merge one.run tiny.run --format json | jq -e '.problems | length == 1'
+	"$ROOFLINECTL" merge one.run --format json | jq -e '.problems == []'
+}
+
 @test "what is no summary, or none at all, is refused with a word" {
 	printf 'roofline-summary 1\nhost "a"\n' >cut.summary
 	mkdir -p empty
@@ -203,12 +240,18 @@ recipe() {
 	refused 1 "no summary" merge recording/vm.746/process.csv
 	refused 1 "No such file" merge missing.summary
 	refused 1 "no file there ends in .summary" merge empty
+	: >empty.file
+	refused 1 "empty.file: the file is empty; rooflinectl summarize DIR -o FILE makes one" merge empty.file
+	refused 1 "Unknown frame descriptor; rooflinectl summarize DIR -o FILE makes one" merge "$root/README.md"
+	mkdir -p holder/x.summary
+	refused 1 "holder/x.summary: a folder that is called as summaries are; rename it, or name the files to merge" merge holder
 	mkdir -p idle/host.1
 	printf 'key,value\nschema,1\nhost,host\npid,1\n' >idle/host.1/process.csv
 	refused 1 "nothing ran on a GPU" summarize idle
 	refused 2 "which summaries?" merge
 	refused 2 "--mpi wants -o" merge --mpi late.summary
 	refused 2 "no launcher says" merge --mpi late.summary -o x.summary
+	OMPI_COMM_WORLD_RANK=5 OMPI_COMM_WORLD_SIZE=2 refused 2 "this is rank 5 of 2, which cannot be: ranks count from 0" merge --mpi late.summary -o x.summary
 	refused 2 "with -o nothing is shown" merge late.summary -o x.summary --format csv
 	refused 2 "no table 'rank', did you mean 'ranks'?" merge late.summary --format csv --table rank
 	refused 2 "--table is of --format csv" merge late.summary --table ranks

@@ -136,8 +136,20 @@ assert '"$1"', json.dumps(found, indent=1)' <<<"$output"
 	built --layers 8 --gradient 100000 --update 50000
 	scale --gradients 0 --gpus 2 --fixed Gradient -f json
 	expect 'found["kept_kernels"] == ["gradient_kernel"]'
-	scale --gradients 0 --gpus 2 --fixed nothing_of_it -f json
-	expect 'found["kept_kernels"] == [] and not found["is_step_by_kernels"]'
+	scale --gradients 0 --gpus 2 --fixed Gradient --fixed nothing_of_it -f json
+	[ "$status" -eq 1 ]
+	[ -z "$output" ]
+	[ "$stderr" = "rooflinectl scale: step: no kernel with 'nothing_of_it' in its name was recorded (--fixed); rooflinectl report --section kernels lists them" ]
+}
+
+@test "a rank of a job is refused with the remedy" {
+	unpacked ddp.one.2 job
+	for rank in job/*/; do
+		run --separate-stderr "$ROOFLINECTL" scale --gradients 1M "$rank"
+		[ "$status" -eq 1 ]
+		[[ "$stderr" == *"no prediction: it is of rank "[01]" of a job of 2, whose steps have waits for the others in them; record the program as one process on one GPU" ]]
+		[ "${#stderr_lines[@]}" -eq 1 ]
+	done
 }
 
 @test "several GPUs, nothing that repeats, and wrong arguments are refused with the reason" {
@@ -159,6 +171,8 @@ assert '"$1"', json.dumps(found, indent=1)' <<<"$output"
 @test "CSV has a row for each number of GPUs, and text both ways to use them" {
 	built
 	scale --gradients 1M --gpus 4,2 -f csv
+	[ "$(cut -d, -f1,2 <<<"$output" | tr '\n' ' ')" = "gpus,samples 2,divided 4,divided 2,kept 4,kept " ]
+	scale --gradients 1M --gpus 2,4,2,4 -f csv
 	[ "$(cut -d, -f1,2 <<<"$output" | tr '\n' ' ')" = "gpus,samples 2,divided 4,divided 2,kept 4,kept " ]
 	scale --gradients 1M --gpus 4,2
 	[[ "$output" == *"the samples divided"*"as many samples on each GPU"* ]]

@@ -511,7 +511,12 @@ wrap() {
 	holds "'the device launches work itself' in s['cuda_graph']['refusal']"
 	holds "[j[k] for k in ('speedup', 'low', 'high', 'before_ns', 'after_ns')] == [None] * 5"
 	run -0 "$ROOFLINECTL" whatif "$recordings/device_graph.tail" --graph --decide
-	[[ "$output" == *"nothing would change"* ]]
+	[[ "$output" == *"nothing would change; each technique says below why"*"refused: the device launches work itself"* ]]
+	for option in '--buckets 8' --steal; do # its other GPU has a copy and no kernel
+		# shellcheck disable=SC2086 # an option and its number
+		run -0 "$ROOFLINECTL" whatif "$recordings/scaling.one" $option
+		[[ "$(tr -s ' \n' ' ' <<<"$output")" == *"refused: only one GPU runs kernels in the recording: the others are prepared, and not used for more"* ]]
+	done
 }
 
 @test "without a recording's folder the newest one here" {
@@ -528,7 +533,7 @@ wrap() {
 	sed -i 's/NVIDIA H200/NVIDIA Unheard/' other/*/devices.csv
 	failed "other: no prediction: no measured ceilings of this GPU: run rooflinectl ceilings" \
 		other --graph
-	rm other/*/{kernels,copies}.csv
+	rm other/*/{kernels,signatures,copies}.csv
 	failed "other: no prediction: no operation of a GPU in it" other --graph
 }
 

@@ -112,6 +112,29 @@ static void test_chain(void **state)
 	free(b);
 }
 
+/* It may be any of the others. */
+static void test_unknown_host(void **state)
+{
+	struct builder *b = builder_new(3, 3);
+	struct host_clocks clocks;
+	const char *hosts[] = {"a", "", "b"};
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		b->processes[i].host = hosts[i];
+		add_rank(b, (uint32_t)i, JOB_REDUCE, i * 100000, 0);
+	}
+	clocks = find(b);
+	assert_int_equal(clocks.count, 2); /* of a and b */
+	assert_string_equal(clock_of(&clocks, "b")->base, "a");
+	host_clocks_free(&clocks);
+	b->processes[2].host = "a";
+	clocks = find(b);
+	assert_int_equal(clocks.count, 0);
+	host_clocks_free(&clocks);
+	free(b);
+}
+
 /* Two programs of their own end theirs whenever they do. */
 static void test_not_one_job(void **state)
 {
@@ -179,6 +202,7 @@ int main(void)
 			 test_chain),
 		SENTENCE("programs that end theirs whenever they do are not one job",
 			 test_not_one_job),
+		SENTENCE("a rank whose host is not known is on none of its own", test_unknown_host),
 		SENTENCE("of one host there is nothing to compare", test_one_host),
 		SENTENCE("times that are damage are no clock", test_damage),
 	};

@@ -272,13 +272,27 @@ static void test_nul(void **state)
 
 static void test_empty(void **state)
 {
-	static const char *const files[] = {"", "start_ns,end_ns\n", "\n\n", "\r\n"};
 	struct reading *reading = *state;
 
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		read_kernels(reading, files[i]);
+	read_kernels(reading, "start_ns,end_ns\n");
 	assert_int_equal(reading->rows, 0);
 	assert_nothing_lost(reading);
+}
+
+static void test_no_header(void **state)
+{
+	static const char *const files[] = {"", "\n\n", "\r\n"};
+	struct reading *reading = *state;
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		reading->losses = (struct reader_losses){.count = {0}};
+		read_kernels(reading, files[i]);
+		assert_loss(reading, READER_missing_tables, 1,
+			    "p.1/kernels.csv:1: the first line, with the names of the columns, is "
+			    "missing");
+		assert_int_equal(reading->losses.count[READER_cut_off_rows], 0);
+	}
+	assert_int_equal(reading->rows, 0);
 }
 
 static void test_absent(void **state)
@@ -517,7 +531,8 @@ int main(void)
 		TEST("a row cut off in the middle is counted and skipped", test_cut_off),
 		TEST("a row cut off inside quotes is counted and skipped", test_cut_off_quote),
 		TEST("zero bytes are counted and shown in texts", test_nul),
-		TEST("an empty file has no rows and no problem", test_empty),
+		TEST("a file of a first line alone has no rows and no problem", test_empty),
+		TEST("a file without a first line is a table that is missing", test_no_header),
 		TEST("a missing table is told apart from a damaged one", test_absent),
 		TEST("a table that cannot be read is an error with its path", test_folder),
 		TEST("a file of something else is one unreadable row", test_foreign),

@@ -18,9 +18,10 @@ static int count_hosts(struct job_parts *parts)
 		const char *host = parts->profile->processes[parts->job->ranks[i].process].host;
 		uint32_t number;
 
-		rc = groups_find(&hosts, host, strlen(host), &number);
+		if (*host) /* else it is unknown, and counts as none of its own */
+			rc = groups_find(&hosts, host, strlen(host), &number);
 	}
-	parts->job->host_count = hosts.count;
+	parts->job->host_count = hosts.count ? hosts.count : 1;
 	groups_free(&hosts);
 	return rc;
 }

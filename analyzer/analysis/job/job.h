@@ -126,7 +126,7 @@ struct job {
 		unknown_transfer_count; /* copies through the host of which nobody knows who sent to whom */
 	int64_t path_ns[JOB_PATH_KIND_COUNT]; /* the critical path, over all ranks */
 	uint64_t path_hop_count;	      /* how often it goes from one rank to another */
-	/* Different orders, missing ranks, collectives that never ended. */
+	/* Damaged files, ranks of several runs, missing ranks, different orders, collectives that never ended. */
 	struct sentences problems;
 };
 

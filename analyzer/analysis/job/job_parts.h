@@ -69,6 +69,9 @@ int job_transfers_find(struct job_parts *parts);
 int job_path_find(struct job_parts *parts);
 int job_problems_find(struct job_parts *parts);
 
+/* Adds to job->problems what was damaged, and that ranks are of several runs. */
+int job_recordings_find(struct job_parts *parts);
+
 /* Adds to job->problems where ranks of a communicator ask for different things; *is_any: they do. */
 int job_communicators_find(struct job_parts *parts, bool *is_any);
 

@@ -279,8 +279,10 @@ static int find_hang(struct job_parts *parts)
 int job_problems_find(struct job_parts *parts)
 {
 	bool is_told = false;
-	int rc = find_missing(parts);
+	int rc = job_recordings_find(parts);
 
+	if (rc == 0)
+		rc = find_missing(parts);
 	if (rc == 0)
 		rc = job_communicators_find(parts, &is_told);
 	if (rc < 0 || is_told)

@@ -99,8 +99,8 @@ static bool add_alike(struct comparing *it)
 	for (size_t i = 0; i < it->all->rank_count; i++) {
 		const struct collective_rank *rank = &it->all->ranks[i], *other;
 
-		if (!rank->is_matched || it->known[rank->group] == PROFILE_NONE ||
-		    clock_of(it, host_of(it, rank)))
+		if (!*host_of(it, rank) || !rank->is_matched ||
+		    it->known[rank->group] == PROFILE_NONE || clock_of(it, host_of(it, rank)))
 			continue;
 		other = &it->all->ranks[it->known[rank->group]];
 		it->clocks->count += compare(&it->clocks->items[it->clocks->count], it, rank, other,
@@ -117,7 +117,7 @@ static const char *lowest_host(const struct comparing *it)
 	for (size_t i = 0; i < it->all->rank_count; i++) {
 		const char *host = host_of(it, &it->all->ranks[i]);
 
-		if (!clock_of(it, host) && (!lowest || strcmp(host, lowest) < 0))
+		if (*host && !clock_of(it, host) && (!lowest || strcmp(host, lowest) < 0))
 			lowest = host;
 	}
 	return lowest;
@@ -133,11 +133,18 @@ static void compare_all(struct comparing *it)
 	}
 }
 
+/* One that is not known is none. */
 static bool has_several_hosts(const struct profile *profile)
 {
-	for (size_t i = 1; i < profile->process_count; i++)
-		if (strcmp(profile->processes[i].host, profile->processes[0].host))
+	const char *first = "";
+
+	for (size_t i = 0; i < profile->process_count; i++) {
+		const char *host = profile->processes[i].host;
+
+		if (*host && *first && strcmp(host, first))
 			return true;
+		first = *first ? first : host;
+	}
 	return false;
 }
 

@@ -344,7 +344,7 @@ static void put_clocks(struct page *page)
 	char text[160];
 
 	for (size_t i = 0; i < profile->process_count; i++) {
-		if (!is_first_of_host(profile, i))
+		if (!*profile->processes[i].host || !is_first_of_host(profile, i))
 			continue;
 		if (!profile->processes[i].clock_common_count)
 			alone_count++;

@@ -23,6 +23,24 @@ static bool property_at(const struct row *row, const void *from, size_t index, s
 	return true;
 }
 
+/* What happened to its files, each with its place. */
+static bool damage_at(const struct row *row, const void *from, size_t index, struct entry *entry)
+{
+	const struct profile *profile = row->report->profile;
+	const struct profile_process *process = from;
+
+	for (size_t i = 0; i < profile->loss_count; i++) {
+		const struct profile_loss *loss = &profile->losses[i];
+
+		if (&profile->processes[loss->process] != process ||
+		    !profile_loss_is_damage(profile, loss) || index-- > 0)
+			continue;
+		entry->value = value_text(profile_loss_place(loss));
+		return true;
+	}
+	return false;
+}
+
 static const struct column columns[] = {FIELD(struct profile_process, folder),
 					FIELD(struct profile_process, host),
 					FIELD(struct profile_process, pid),
@@ -37,6 +55,7 @@ static const struct column columns[] = {FIELD(struct profile_process, folder),
 					FIELD_IF(struct profile_process, clock_error_ns, is_moved),
 					FIELD(struct profile_process, is_filtered),
 					FIELD(struct profile_process, is_graph_level),
+					LIST("damage", damage_at),
 					MAP("properties", property_at),
 					{0}};
 
@@ -82,6 +101,15 @@ static void put_dump(struct page *page, const struct profile_process *process)
 	page_wrap(page, "  dump      ", text, 12);
 }
 
+static void put_damage(struct page *page, const struct profile_process *process)
+{
+	const struct row row = {.report = page->report};
+	struct entry entry;
+
+	for (size_t i = 0; damage_at(&row, process, i, &entry); i++)
+		page_wrap(page, "  damaged   ", entry.value.text, 12);
+}
+
 static void put_process(struct page *page, const struct profile_process *process)
 {
 	const char *host = *process->host ? process->host : "an unknown host";
@@ -102,6 +130,7 @@ static void put_process(struct page *page, const struct profile_process *process
 			"the recording did not end properly: what happened in the last moments may "
 			"be missing",
 			12);
+	put_damage(page, process);
 	put_dump(page, process);
 	if (process->is_filtered)
 		page_wrap(
