@@ -32,14 +32,15 @@ static int compare_launches(const void *left, const void *right)
 
 /* Operations of a rank, which has one GPU of one process, come by start. */
 static size_t gather(struct rank_balance *out, const struct profile *profile,
-		     const bool *communicates)
+		     const bool *is_between_gpus)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < profile->op_count; i++) {
 		const struct profile_op *op = &profile->ops[i];
 
-		if (op->kind != OP_KERNEL || communicates[profile->signatures[op->detail].kernel])
+		if (op->kind != OP_KERNEL ||
+		    is_between_gpus[profile->signatures[op->detail].kernel])
 			continue;
 		out->launches[count++] =
 			(struct rank_launch){profile->signatures[op->detail].kernel,
@@ -154,9 +155,10 @@ static int add_kernel(struct rank_balance *out, const struct profile *profile, s
 	return 0;
 }
 
-static int find(struct rank_balance *out, const struct profile *profile, const bool *communicates)
+static int find(struct rank_balance *out, const struct profile *profile,
+		const bool *is_between_gpus)
 {
-	size_t count = gather(out, profile, communicates), next;
+	size_t count = gather(out, profile, is_between_gpus), next;
 	int rc = number_ranks(out, profile, count);
 
 	if (rc < 0 || out->rank_count < 2)
@@ -174,8 +176,8 @@ static int find(struct rank_balance *out, const struct profile *profile, const b
 
 int rank_balance_find(struct rank_balance *out, const struct profile *profile)
 {
-	bool *communicates = calloc(profile->kernel_name_count + 1, sizeof(*communicates));
-	int rc = communicates ? 0 : -ENOMEM;
+	bool *is_between_gpus = calloc(profile->kernel_name_count + 1, sizeof(*is_between_gpus));
+	int rc = is_between_gpus ? 0 : -ENOMEM;
 
 	*out = (struct rank_balance){.launches =
 					     calloc(profile->op_count + 1, sizeof(*out->launches)),
@@ -184,10 +186,10 @@ int rank_balance_find(struct rank_balance *out, const struct profile *profile)
 	if (!out->launches || !out->kernels)
 		rc = -ENOMEM;
 	for (size_t i = 0; rc == 0 && i < profile->kernel_name_count; i++)
-		communicates[i] = library_kernel_communicates(profile->kernel_names[i]);
+		is_between_gpus[i] = library_kernel_is_between_gpus(profile->kernel_names[i]);
 	if (rc == 0)
-		rc = find(out, profile, communicates);
-	free(communicates);
+		rc = find(out, profile, is_between_gpus);
+	free(is_between_gpus);
 	return rc;
 }
 

@@ -79,6 +79,7 @@ static void test_start_up_of_nvshmem(void **state)
 
 	(void)state;
 	assert_string_equal(library_kernel_of(fill), "NVSHMEM");
+	assert_true(library_kernel_is_between_gpus(fill));
 	assert_false(library_kernel_communicates(fill) || library_kernel_is_collective(fill));
 	assert_false(library_kernel_communicates(
 		"nvshmemi_init_array_kernel<nvshmemi_team_v3*>(nvshmemi_team_v3**, int, nvshmemi_team_v3*)"));
@@ -111,6 +112,8 @@ int main(void)
 		SENTENCE(
 			"what moves data between GPUs is known, and what all ranks have to come to",
 			test_communication),
+		SENTENCE("what NVSHMEM fills its arrays with at start-up is no communication",
+			 test_start_up_of_nvshmem),
 		SENTENCE("of PyTorch's kernels it is known which are of elements", test_elements),
 	};
 

@@ -122,8 +122,8 @@ struct job {
 	size_t collective_count;
 	struct job_transfer *transfers; /* most bytes first */
 	size_t transfer_count;
-	uint64_t
-		unknown_transfer_count; /* copies through the host of which nobody knows who sent to whom */
+	/* Copies through the host of which it is not known who sent to whom. */
+	uint64_t unknown_transfer_count;
 	int64_t path_ns[JOB_PATH_KIND_COUNT]; /* the critical path, over all ranks */
 	uint64_t path_hop_count;	      /* how often it goes from one rank to another */
 	/* Damaged files, ranks of several runs, missing ranks, different orders, collectives that never ended. */

@@ -92,9 +92,14 @@ static bool is_start_up(const char *name)
 	return found && found < name + name_length(name);
 }
 
+bool library_kernel_is_between_gpus(const char *name)
+{
+	return is_of(name, "NCCL") || is_of(name, "NVSHMEM");
+}
+
 bool library_kernel_communicates(const char *name)
 {
-	return is_of(name, "NCCL") || (is_of(name, "NVSHMEM") && !is_start_up(name));
+	return library_kernel_is_between_gpus(name) && !is_start_up(name);
 }
 
 bool library_kernel_is_collective(const char *name)

@@ -12,7 +12,10 @@
  * What a compiler of a framework wrote (Triton) is of none. */
 const char *library_kernel_of(const char *name);
 
-/* Of one that moves data between GPUs: NCCL, NVSHMEM, but for kernels that fill NVSHMEM's arrays at start-up. */
+/* Of a library that moves data between GPUs, whatever the kernel does: NCCL, NVSHMEM. */
+bool library_kernel_is_between_gpus(const char *name);
+
+/* Of these, but for those that fill NVSHMEM's arrays at start-up. */
 bool library_kernel_communicates(const char *name);
 
 /* Of these, one that all ranks of a group have to come to; sends, receives and signals are between two. */
