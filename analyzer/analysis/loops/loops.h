@@ -45,6 +45,15 @@ struct loops {
 /* Linear in calls and operations.  Returns 0 or -ENOMEM; free also after a failure. */
 int loops_find(struct loops *found, const struct profile *profile,
 	       const struct submissions *submissions);
+
+/* What a thread repeats around them: in which one of these loops, as a whole, comes again and again, with the same
+ * other calls in between.  Its iterations begin where the first one did.  loops: what loops_find() found; not changed.
+ * As loops_find(). */
+int loops_find_around(struct loops *found, const struct profile *profile,
+		      const struct submissions *submissions, const struct loops *loops);
 void loops_free(struct loops *found);
+
+/* Whether the inner one begins within the outer one. */
+bool loop_is_around(const struct loop *outer, const struct loop *inner);
 
 #endif
