@@ -47,11 +47,12 @@ static int measure_steady(struct simulated_times *out, const struct job_run *job
 	}
 	if (rc == 0)
 		usual = steady_loop_usual(
-			steady, &(struct looped_run){.profile = profile,
-						     .submissions = &job->model->submissions,
-						     .loops = &all->run.report->steady_state->repeated,
-						     .op_start_ns = starts_ns,
-						     .op_ends = &ends});
+			steady,
+			&(struct looped_run){.profile = profile,
+					     .submissions = &job->model->submissions,
+					     .loops = &all->run.report->steady_state->repeated,
+					     .op_start_ns = starts_ns,
+					     .op_ends = &ends});
 	out->steady_ns = (double)usual.ns;
 	out->steady_count = usual.count;
 	free(starts_ns);

@@ -36,7 +36,7 @@ struct steady_loop {
 struct looped_run {
 	const struct profile *profile;
 	const struct submissions *submissions;
-	const struct loops *loops; /* those around others stand behind them */
+	const struct loops *loops;     /* those around others stand behind them */
 	const struct op_ends *op_ends; /* in a replay; NULL: as recorded */
 	/* By op: when it started there, or if that is NULL how long it took, 0 or NULL: as recorded, negative: no time. */
 	const int64_t *op_start_ns, *changed_ns;

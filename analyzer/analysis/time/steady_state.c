@@ -14,8 +14,8 @@ struct search {
 	const struct gap_analysis *gaps;
 	size_t index; /* of the device */
 	struct steady_device *device;
-	struct spans *host_when; /* of the process that runs the loop */
-	bool *is_counted;	 /* by call */
+	struct spans *host_when;  /* of the process that runs the loop */
+	bool *is_counted;	  /* by call */
 	const bool *communicates; /* by signature */
 };
 
@@ -369,8 +369,8 @@ static int find(struct search *search)
 	device->steady.wall_ns = wall_of(&device->when);
 	device->usual.wall_ns = wall_of(&device->usual_when);
 	find_busy(search);
-	device->is_found = device->steady.kernel_ns > search->times->kernel_ns / 2 ||
-			   is_most_of_own(search);
+	device->is_found =
+		device->steady.kernel_ns > search->times->kernel_ns / 2 || is_most_of_own(search);
 	return device->is_found ? find_concurrency(search) : 0;
 }
 

@@ -65,7 +65,7 @@ struct steady_state {
 	struct spans *
 		host_when; /* by processes[], sealed; empty where a process has no loop that is found */
 	size_t process_count;
-	struct loops loops;		/* owned */
+	struct loops loops; /* owned */
 	/* Those first, and behind them what is repeated around them: what steady loops are of.  The items are owned, of
 	 * the iterations only those behind loops.count. */
 	struct loops repeated;
