@@ -1,6 +1,7 @@
 #include "analysis/loops/loops.h"
 
 #include "base/array.h"
+#include "base/search.h"
 #include "analysis/loops/loop_iterations.h"
 #include "analysis/loops/loop_periods.h"
 
@@ -568,33 +569,43 @@ static void fold(struct tokens *tokens, const struct loop *loops, size_t count)
 	tokens->count = kept;
 }
 
-bool loop_is_around(const struct loop *outer, const struct loop *inner)
+struct place {
+	const struct loop *loops;
+	size_t call;
+};
+
+static bool begins_there(size_t index, const void *context)
 {
-	return inner->thread == outer->thread && inner->first_call >= outer->first_call &&
-	       inner->first_call < outer->first_call + outer->call_count;
+	const struct place *place = context;
+
+	return place->loops[index].first_call >= place->call;
 }
 
-/* Those from items[first] on that have none of the loops in them go. */
-static void keep_around(struct loops *found, size_t first, const struct loop *loops, size_t count)
+/* Those from items[first] on that have none of the loops [begin, end) in them go. */
+static void keep_around(struct loops *found, size_t first, const struct loops *loops, size_t begin,
+			size_t end)
 {
 	size_t kept = first;
 
 	for (size_t i = first; i < found->count; i++) {
-		size_t j = 0;
+		struct loop *loop = &found->items[i];
+		struct place place = {loops->items, loop->first_call};
 
-		while (j < count && !loop_is_around(&found->items[i], &loops[j]))
-			j++;
-		if (j < count)
-			found->items[kept++] = found->items[i];
+		loop->first_within = search_first(begin, end, begins_there, &place);
+		place.call = loop->first_call + loop->call_count;
+		loop->within_count =
+			search_first(begin, end, begins_there, &place) - loop->first_within;
+		if (loop->within_count)
+			found->items[kept++] = *loop;
 		else
-			free(found->items[i].iterations);
+			free(loop->iterations);
 	}
 	found->count = kept;
 }
 
-/* loops: those of the thread. */
+/* loops [begin, end): those of the thread. */
 static int search_around(struct search *search, const struct submissions *submissions,
-			 const struct loop *loops, size_t count)
+			 const struct loops *loops, size_t begin, size_t end)
 {
 	size_t first = search->found->count;
 	int rc = tokens_build(&search->tokens, search->profile, submissions,
@@ -602,12 +613,12 @@ static int search_around(struct search *search, const struct submissions *submis
 
 	search->wasted = 0;
 	if (rc == 0) {
-		fold(&search->tokens, loops, count);
+		fold(&search->tokens, loops->items + begin, end - begin);
 		rc = search_rounds(search);
 	}
 	tokens_free(&search->tokens);
 	if (rc == 0)
-		keep_around(search->found, first, loops, count);
+		keep_around(search->found, first, loops, begin, end);
 	return rc;
 }
 
@@ -624,7 +635,7 @@ int loops_find_around(struct loops *found, const struct profile *profile,
 		for (end = i; end < loops->count && loops->items[end].thread == search.thread;)
 			end++;
 		if (end - i >= LOOP_LEAST_ITERATIONS)
-			rc = search_around(&search, submissions, loops->items + i, end - i);
+			rc = search_around(&search, submissions, loops, i, end);
 	}
 	if (rc == 0 && found->count)
 		qsort(found->items, found->count, sizeof(*found->items), compare_loops);

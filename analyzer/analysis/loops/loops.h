@@ -35,6 +35,8 @@ struct loop {
 	bool is_exact;	   /* exactness is 1: all iterations are one */
 	uint32_t shape;	   /* hash of the usual iteration: equal when one loop runs again */
 	uint32_t circle;   /* likewise, wherever its iterations begin */
+	size_t first_within,
+		within_count; /* of what is repeated around loops: which; of a loop itself 0 */
 };
 
 struct loops {
@@ -52,8 +54,5 @@ int loops_find(struct loops *found, const struct profile *profile,
 int loops_find_around(struct loops *found, const struct profile *profile,
 		      const struct submissions *submissions, const struct loops *loops);
 void loops_free(struct loops *found);
-
-/* Whether the inner one begins within the outer one. */
-bool loop_is_around(const struct loop *outer, const struct loop *inner);
 
 #endif

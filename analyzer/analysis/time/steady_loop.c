@@ -210,25 +210,14 @@ static bool joins_ranks(const struct looped_run *run, const struct loop *loop)
 }
 
 /* A step of a job ends where its GPUs meet: a loop within one is a part of it, where that does not communicate. */
-static bool is_step(const struct looped_run *run, size_t index)
+static bool is_step(const struct looped_run *run, const struct loop *loop)
 {
-	const struct loop *loop = &run->loops->items[index];
-
 	if (!joins_ranks(run, loop))
 		return false;
-	for (size_t i = 0; i < index; i++)
-		if (loop_is_around(loop, &run->loops->items[i]) &&
-		    joins_ranks(run, &run->loops->items[i]))
+	for (size_t i = 0; i < loop->within_count; i++)
+		if (joins_ranks(run, &run->loops->items[loop->first_within + i]))
 			return false;
 	return true;
-}
-
-static bool is_around_another(const struct looped_run *run, size_t index)
-{
-	for (size_t i = 0; i < index; i++)
-		if (loop_is_around(&run->loops->items[index], &run->loops->items[i]))
-			return true;
-	return false;
 }
 
 static int64_t time_of(int64_t median_ns, size_t count)
@@ -252,7 +241,7 @@ static int time_loops(struct choice *choice)
 	for (size_t i = 0; rc == 0 && i < loops->count; i++) {
 		choice->time_ns[i] = 0;
 		if (!has_kernel(choice->run, &loops->items[i], choice->device) ||
-		    (is_around_another(choice->run, i) && !is_step(choice->run, i)))
+		    (loops->items[i].within_count && !is_step(choice->run, &loops->items[i])))
 			continue;
 		add_durations(&durations, i,
 			      walk_open(choice->run, choice->device, &(uint32_t){(uint32_t)i}, 1));
