@@ -1,6 +1,7 @@
 /*
  * limit.h - what limits a run: the largest part of the time of the device with most operations, in its steady state where
- * it has one: start-up and what follows the loop happen once.
+ * it has one: start-up and what follows the loop happen once.  Where all devices have one it is their mean that is looked
+ * at, and of kernels what they take in it.
  */
 #ifndef ROOFLINE_LIMIT_H
 #define ROOFLINE_LIMIT_H
@@ -18,7 +19,8 @@ enum limit_kind {
 struct limit {
 	enum limit_kind kind;
 	size_t device;
-	bool is_steady; /* all times are those of the steady state */
+	size_t device_count; /* that all times are the mean of */
+	bool is_steady;	     /* all times are those of the steady state */
 	int64_t run_ns; /* from the first operation to the last; this and wall_ns without what recording added */
 	int64_t recording_ns; /* what that is of the run */
 	int64_t wall_ns;      /* of the run, or of its steady state */

@@ -280,7 +280,7 @@ static void add_times(struct timeline_page *page)
 static json_t *iteration_of(const struct timeline_page *page, const struct steady_device *steady)
 {
 	const struct profile *profile = page->feed.report->profile;
-	const struct loops *loops = &page->feed.report->steady_state->loops;
+	const struct loops *loops = &page->feed.report->steady_state->repeated;
 	const struct loop *longest = NULL;
 	json_t *pair;
 

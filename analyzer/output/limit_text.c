@@ -181,7 +181,9 @@ struct sentence limit_sentence(const struct report *report)
 		put_late(&sentence, report);
 		return sentence;
 	}
-	if (report->profile->device_count > 1)
+	if (limit.device_count > 1)
+		sentence_append(&sentence, "all %zu GPUs: ", limit.device_count);
+	else if (report->profile->device_count > 1)
 		sentence_append(&sentence, "GPU %zu: ", limit.device);
 	put_kind(&sentence, &limit, report);
 	if (limit.kind == LIMIT_IDLE || limit.kind == LIMIT_CHILDREN)

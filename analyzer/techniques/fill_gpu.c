@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/counters/launch_fill.h"
 #include "analysis/statistics/library_kernel.h"
@@ -24,6 +25,8 @@
 #include "techniques/shared/lone_kernels.h"
 #include "techniques/shared/needed_time.h"
 
+static const char waiting[] = "kernels of a program with NVSHMEM may wait in them for other GPUs, "
+			      "which no trace shows: how long they work is not known";
 static const char filled[] =
 	"no kernel that runs alone has a shape that leaves much of the GPU empty";
 
@@ -80,12 +83,25 @@ static size_t fill_kernels(struct application *application)
 	return changed_count;
 }
 
+static bool has_nvshmem(const struct recorded_run *run)
+{
+	for (size_t i = 0; run->libraries && i < run->model->profile->kernel_name_count; i++)
+		if (run->libraries[i] && !strcmp(run->libraries[i], "NVSHMEM"))
+			return true;
+	return false;
+}
+
 static int change_run(struct application *application)
 {
 	const struct profile *profile = application->run->model->profile;
-	double *left = malloc((profile->signature_count + 1) * sizeof(*left));
+	double *left;
 	int rc;
 
+	if (has_nvshmem(application->run)) {
+		application->effect->refusal = waiting;
+		return 0;
+	}
+	left = malloc((profile->signature_count + 1) * sizeof(*left));
 	if (!left)
 		return -ENOMEM;
 	for (size_t i = 0; i < profile->signature_count; i++)
@@ -106,7 +122,7 @@ const struct technique technique_fill_gpu = {
 		"holds no more of them, or with a last wave of few blocks, have the same work in blocks for all SMs, lanes "
 		"and warps, of which an SM has 16 or as many as fit. None takes less than its "
 		"work does at 80% of the roof that counters show nearest, or than an empty kernel; those of libraries are "
-		"left alone.",
+		"left alone, and all of programs with NVSHMEM, which may wait in them for other GPUs.",
 	.changed = "kernels fill the GPU",
 	.assumes =
 		"the work of each thread can be split evenly; at the low end it is a chain of steps and takes as "

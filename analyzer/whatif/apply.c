@@ -285,7 +285,7 @@ int apply_predict(struct prediction *out, struct applied *applied)
 			     .steady = apply_steady_of(all, application->device),
 			     .spread = applied->spread,
 			     .end = interval_of(application->end)};
-	part.loops = part.steady ? &all->run.report->steady_state->loops : NULL;
+	part.loops = part.steady ? &all->run.report->steady_state->repeated : NULL;
 	search.part = &part;
 	forget_steps(applied); /* 3 bytes a call, while replays take most memory */
 	applied->terms.trace_node_ns = all->predictor.costs[COSTS_MIDDLE].trace_node_ns;

@@ -193,7 +193,7 @@ static int find_steady(struct divided_step *step)
 	return steady_loop_visit(&state->devices[step->device].loop,
 				 &(struct looped_run){.profile = model->profile,
 						      .submissions = &model->submissions,
-						      .loops = &state->loops},
+						      .loops = &state->repeated},
 				 add_steady, step);
 }
 

@@ -47,11 +47,12 @@ static int measure_steady(struct simulated_times *out, const struct job_run *job
 	}
 	if (rc == 0)
 		usual = steady_loop_usual(
-			steady, &(struct looped_run){.profile = profile,
-						     .submissions = &job->model->submissions,
-						     .loops = &all->run.report->steady_state->loops,
-						     .op_start_ns = starts_ns,
-						     .op_ends = &ends});
+			steady,
+			&(struct looped_run){.profile = profile,
+					     .submissions = &job->model->submissions,
+					     .loops = &all->run.report->steady_state->repeated,
+					     .op_start_ns = starts_ns,
+					     .op_ends = &ends});
 	out->steady_ns = (double)usual.ns;
 	out->steady_count = usual.count;
 	free(starts_ns);
@@ -151,13 +152,45 @@ static int add_loop(struct spans *place, const struct job_application *applicati
 			  : 0;
 }
 
+/* A step that is repeated around loops, where something in it changes: what lies between these loops belongs to it. */
+static int add_step(struct spans *place, const struct job_application *application,
+		    const struct profile_device *slice, const struct steady_device *steady)
+{
+	const struct profile_op *ops = application->job.model->profile->ops;
+	bool is_changed = false;
+	size_t next = 0;
+	int rc = 0;
+
+	for (size_t i = slice->first_op; !is_changed && i < slice->first_op + slice->op_count; i++)
+		is_changed = spans_covered_next(&steady->when, &next, ops[i].start_ns,
+						ops[i].start_ns + 1) &&
+			     application->is_changed[i];
+	for (size_t i = 0; is_changed && rc == 0 && i < steady->when.count; i++)
+		rc = spans_add(place, steady->when.items[i].start_ns, steady->when.items[i].end_ns);
+	return rc;
+}
+
+static int add_steps(struct spans *place, const struct job_application *application,
+		     const struct what_ifs *all)
+{
+	const struct steady_state *state = all->run.report->steady_state;
+	const struct profile *profile = application->job.model->profile;
+	int rc = 0;
+
+	for (size_t i = 0; state && rc == 0 && i < state->device_count; i++)
+		if (state->devices[i].is_found &&
+		    state->devices[i].loop.members[0] >= state->loops.count)
+			rc = add_step(place, application, &profile->devices[i], &state->devices[i]);
+	return rc;
+}
+
 /* Loops in which something changes; without any, from the first change to the last. */
 static int find_changed(struct spans *place, const struct job_application *application,
 			const struct what_ifs *all)
 {
 	const struct profile *profile = application->job.model->profile;
 	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
-	int rc = 0;
+	int rc = add_steps(place, application, all);
 
 	for (size_t i = 0; rc == 0 && i < all->loops.count; i++)
 		rc = add_loop(place, application, &all->loops.items[i]);

@@ -130,7 +130,7 @@ static int find_alike_loops(void *context)
 int what_ifs_predict(struct what_ifs *all)
 {
 	struct worker loops;
-	struct asked asked = {.loops = &all->loops};
+	struct asked asked = {0};
 	bool is_asked = all->run.report && all->run.report->profile->device_count;
 	int rc, loops_rc;
 
@@ -138,6 +138,7 @@ int what_ifs_predict(struct what_ifs *all)
 		return 0;
 	asked.device = what_if_main_device(all->run.model->profile);
 	asked.steady = apply_steady_of(all, asked.device);
+	asked.loops = asked.steady ? &all->run.report->steady_state->repeated : NULL;
 	worker_start(&loops, find_alike_loops, all);
 	rc = predictor_open(&all->predictor, all->run.model, all->run.ceilings,
 			    is_asked ? &asked : NULL);
@@ -240,7 +241,7 @@ struct steady_rows what_if_steady_rows(const struct report *report)
 
 	if (device >= state->device_count || !state->devices[device].is_found)
 		return (struct steady_rows){.row_count = 1};
-	return (struct steady_rows){&state->devices[device].loop, &state->loops, 1};
+	return (struct steady_rows){&state->devices[device].loop, &state->repeated, 1};
 }
 
 static int measure_rows(struct not_recorded *out, const struct what_ifs *all,

@@ -331,9 +331,10 @@ static bool is_number_open(const struct attempt *attempt)
 
 #define TRIED_COUNT 6 /* 2 to TECHNIQUE_PARTS_MOST */
 
-/* The fewest parts that bring nearly as much as any number of them. */
+/* The fewest parts that bring nearly as much as any number of them: to the steady state, where no range is asked for. */
 static int choose_number(struct attempt *attempt)
 {
+	bool is_steady = !attempt->all->places;
 	double after_ns[TRIED_COUNT], best_ns = INFINITY;
 	int rc = 0;
 
@@ -345,7 +346,9 @@ static int choose_number(struct attempt *attempt)
 		attempt->number = 2ULL << i;
 		rc = simulate(&tried, attempt);
 		if (rc == 0)
-			after_ns[i] = (double)tried.place_after_ns;
+			after_ns[i] = (double)(is_steady && tried.steady_before_ns
+						       ? tried.steady_after_ns
+						       : tried.place_after_ns);
 		best_ns = fmin(best_ns, after_ns[i]);
 		if (rc == -ERANGE || rc == -EDEADLK)
 			rc = 0;

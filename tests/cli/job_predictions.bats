@@ -42,7 +42,7 @@ assert abs(found / wanted - 1) < 0.1, (workload, found, wanted)' \
 
 @test "first advice for what goes through the host, waits for all gradients, or is handed over by hosts is the technique" {
 	[ "$(first p2p_overlap.naive)" = "staged_peer_copy --peer-copy --buckets 8" ]
-	[ "$(first nccl_bucketed.naive)" = "exposed_communication --buckets 4" ]
+	[ "$(first nccl_bucketed.naive)" = "exposed_communication --buckets 8" ]
 	[ "$(first nvshmem_signal.naive)" = "device_signals --signals" ]
 	[ "$(first nvshmem_steal.naive)" = "rank_imbalance --steal" ]
 	[ "$(first scaling.naive)" = "exposed_communication --buckets 4" ]
@@ -56,6 +56,56 @@ assert abs(found / wanted - 1) < 0.1, (workload, found, wanted)' \
 	[ "$(first scaling.overlapped)" = none ]
 	run "$ROOFLINECTL" report --range run --section advice "$(of nvshmem_signal.persistent)"
 	[[ "$output" != *signals* ]]
+}
+
+# change NAME.VARIANT: what the verdict of the whole recording says to change, on one line
+change() {
+	"$ROOFLINECTL" report --section verdict --format json "$(of "$1")" |
+		python3 -c 'import json, sys; print(json.load(sys.stdin)["verdict"]["change"])'
+}
+
+# gain LEAST MOST NAME.VARIANT: the verdict's gain in the steady state, up to the first x, lies between, and is sure
+gain() {
+	change "$3" | python3 -c '
+import re, sys
+change = sys.stdin.read()
+assert not change.startswith("none"), change
+found = re.search(r": (?:[\d.]+x, )?(?:up to )?([\d.]+)x \([\d.]+x to [\d.]+x\) in the steady state", change)
+assert found and float(sys.argv[1]) <= float(found[1]) <= float(sys.argv[2]), change' "$1" "$2"
+}
+
+@test "the verdict of a job finds in what it repeats the technique of its lesson, without a range" {
+	for job in nccl_bucketed.naive nccl_bucketed.naive.four; do
+		[[ "$(change $job)" == "Communicate in parts, "* ]]
+		gain 1.1 1.6 $job
+	done
+	for job in nccl_graph.naive nccl_graph.naive.four; do
+		[[ "$(change $job)" == "Launch the repeating sequence of short kernels as one CUDA graph: "* ]]
+		gain 2 6 $job
+	done
+	[[ "$(change nvshmem_signal.naive)" == "Let GPUs hand over by signals in memory, "* ]]
+	gain 2.5 4.5 nvshmem_signal.naive
+	[[ "$(change nvshmem_steal.naive)" == "Let ranks take work from one queue, "* ]]
+	gain 1.4 2 nvshmem_steal.naive
+	[[ "$(change p2p_overlap.naive)" == "Copy from GPU to GPU, "*"; with 1 more "* ]]
+	[[ "$(change scaling.naive)" == *"perhaps: Communicate in parts, "* ]] # its kernels take most
+}
+
+@test "the verdict of a job that has its lesson does not name it again" {
+	for job in nccl_bucketed.buckets nccl_bucketed.buckets.four nccl_graph.graph nccl_graph.graph.four \
+		nvshmem_signal.put_signal nvshmem_signal.persistent nvshmem_steal.steal scaling.overlapped \
+		p2p_overlap.overlapped mpi_cuda.pipelined; do
+		[[ "$(change $job)" == "none: "* ]]
+	done
+}
+
+@test "a job's step is its steady state, and what limits it is told of all its GPUs" {
+	run "$ROOFLINECTL" report --section verdict,steady_state "$(of nccl_bucketed.naive)"
+	text=$(tr -s ' \n' ' ' <<<"$output")
+	[[ "$text" == *"limit all 2 GPUs: kernels, 9"?.?"% of the steady state; "* ]]
+	[[ "$text" == *"38 iterations of 2."??" ms "*"an iteration: 6"*" launches"* ]] # 64 kernels and what follows them, not each
+	run "$ROOFLINECTL" report --section verdict "$(of nvshmem_steal.naive)"
+	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *"kernels, "*"; task_kernel has 100% of their time"* ]] # not the start-up's
 }
 
 @test "two recordings of a job give the speedup that was measured without them, in one process and in several" {

@@ -700,6 +700,61 @@ static void test_graphs_by_data(void **state)
 	expect_graphs(&host, 1, false);
 }
 
+/* Of 100 A, then B and C, twenty times, amid others. */
+static void test_around(void **state)
+{
+	struct host host = host_new();
+	struct result result;
+	struct loops around;
+
+	(void)state;
+	run(&host, "XYZ");
+	for (int i = 0; i < 20; i++) {
+		repeat(&host, 100, "A");
+		run(&host, "BC");
+	}
+	run(&host, "ZYX");
+	result = find(host.b);
+	assert_int_equal(result.count, 20);
+	assert_int_equal(loops_find_around(&around, &host.b->profile, &result.submissions,
+					   &result.loops),
+			 0);
+	assert_int_equal(around.count, 1);
+	assert_int_equal(around.items[0].iteration_count, 20);
+	assert_int_equal(around.items[0].first_call, 3);
+	assert_int_equal(around.items[0].iterations[1], 3 + 102);
+	assert_int_equal(around.items[0].first_within, 0);
+	assert_int_equal(around.items[0].within_count, 20);
+	loops_free(&around);
+	done(host.b, &result);
+}
+
+/* What follows each loop is another thing, or they are too few. */
+static void test_nothing_around(void **state)
+{
+	static const char *const between[] = {"BC", "DE", "FG", "HI", "JK",
+					      "LM", "NO", "PQ", "RS", "TU"};
+
+	(void)state;
+	for (int count = LOOP_LEAST_ITERATIONS - 1; count <= 10; count += 3) {
+		struct host host = host_new();
+		struct result result;
+		struct loops around;
+
+		for (int i = 0; i < count; i++) {
+			repeat(&host, 40, "A");
+			run(&host, count < LOOP_LEAST_ITERATIONS ? "BC" : between[i]);
+		}
+		result = find(host.b);
+		assert_int_equal(loops_find_around(&around, &host.b->profile, &result.submissions,
+						   &result.loops),
+				 0);
+		assert_int_equal(around.count, 0);
+		loops_free(&around);
+		done(host.b, &result);
+	}
+}
+
 #define SENTENCE(text, function)                 \
 	{                                        \
 		text, function, NULL, NULL, NULL \
@@ -761,6 +816,10 @@ int main(void)
 		SENTENCE("graphs that take turns make a period", test_graphs_take_turns),
 		SENTENCE("graphs instantiated anew are one", test_graphs_anew),
 		SENTENCE("graphs chosen by data are one, not exactly", test_graphs_by_data),
+		SENTENCE("a loop that runs again with the same after it is an iteration",
+			 test_around),
+		SENTENCE("where other things follow it, or too seldom, it is none",
+			 test_nothing_around),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,9 @@
 #include "fixture_random.h"
 #include "fixture_steady.h"
 
-#define PAUSE_NS 5000000
+#define PAUSE_NS 2000000
+#define CHECK_NS 5000000 /* longer than all iterations together */
+#define EQUAL_LAUNCHES 100
 
 /* Start-up, a first iteration that loads code, a hundred more, and a pause amid them. */
 static struct steady_run usual_run(void)
@@ -55,6 +57,79 @@ static void test_pause(void **state)
 	assert_int_equal(device->usual.busy_ns, 99 * STEADY_BUSY_NS);
 	assert_int_equal(device->usual.by_cause_ns[GAP_HOST], 99 * 3000);
 	steady_done(run.b, &found);
+}
+
+/* As a check of results between the warm-up and what is measured. */
+static void test_check(void **state)
+{
+	struct steady_run run = steady_run_new();
+	struct steady_found found;
+
+	(void)state;
+	steady_run_iterate(&run, 61, 0);
+	steady_run_pause(&run, CHECK_NS);
+	steady_run_iterate(&run, 40, 0);
+	found = steady_find(run.b);
+	assert_int_equal(found.device->loop.count, 100);
+	assert_in_range(found.device->steady.wall_ns, 99 * STEADY_ITERATION_NS,
+			100 * STEADY_ITERATION_NS);
+	assert_true(found.device->pause_ns < STEADY_ITERATION_NS);
+	assert_int_equal(found.device->steady.operation_count, 200);
+	steady_done(run.b, &found);
+}
+
+/* A step: many equal launches, and what all GPUs meet in, or a kernel of one's own. */
+static void add_steps(struct steady_run *run, int count, const char *last)
+{
+	for (int i = 0; i < count; i++) {
+		for (int j = 0; j < EQUAL_LAUNCHES; j++)
+			steady_run_kernel(run, "gradient", 10000);
+		steady_run_kernel(run, last, 500000);
+		steady_run_kernel(run, "update", 20000);
+	}
+}
+
+static void test_step(void **state)
+{
+	static const char *const last[] = {"ncclDevKernel_AllReduce_Sum_f32_RING_LL", "normalize"};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct steady_run run = steady_run_new();
+		struct steady_found found;
+
+		add_steps(&run, 20, last[i]);
+		found = steady_find(run.b);
+		if (i == 0) {
+			assert_true(found.device->is_found);
+			assert_in_range(found.device->loop.count, 18, 19);
+			assert_int_equal(found.device->steady.operation_count,
+					 found.device->loop.count * (EQUAL_LAUNCHES + 2));
+		} else {
+			/* of one GPU alone the equal launches are what repeats */
+			assert_true(found.device->loop.members[0] < found.state->loops.count);
+		}
+		assert_true(found.state->repeated.count > found.state->loops.count);
+		steady_done(run.b, &found);
+	}
+}
+
+/* The first collective waits for a rank that starts late, for longer than all iterations take. */
+static void test_late_start(void **state)
+{
+	static const char *const first[] = {"ncclDevKernel_AllReduce_Sum_f32_RING_LL", "long"};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct steady_run run = steady_run_new();
+		struct steady_found found;
+
+		steady_run_kernel(&run, first[i], 200 * STEADY_ITERATION_NS);
+		steady_run_iterate(&run, 100, 0);
+		found = steady_find(run.b);
+		assert_int_equal(found.device->is_found, i == 0);
+		steady_done(run.b, &found);
+	}
 }
 
 static int64_t sum_of(const int64_t *parts, int count)
@@ -255,7 +330,7 @@ static void test_traces_agree(void **state)
 	for (int i = 0; i < 20; i++) {
 		steady_run_iterate(&restless, 19, 0);
 		steady_run_pause(&restless,
-				 2 * PAUSE_NS); /* as an interpreter that collects garbage */
+				 5 * PAUSE_NS); /* as an interpreter that collects garbage */
 		steady_run_iterate(&restless, 1, 0);
 	}
 	calm_found = steady_find(calm.b);
@@ -303,6 +378,11 @@ int main(void)
 			 test_found),
 		SENTENCE("a pause amid the loop is no part of an iteration, and is told apart",
 			 test_pause),
+		SENTENCE("what takes longer than all iterations together happens once", test_check),
+		SENTENCE("a step of a job is what repeats, not the equal launches in it",
+			 test_step),
+		SENTENCE("a collective that waits for a late rank hides no steady state",
+			 test_late_start),
 		SENTENCE(
 			"steady state and once add up to the run, busy and idle by cause, in any run",
 			test_sums),

@@ -1,6 +1,7 @@
 #include "analysis/loops/loops.h"
 
 #include "base/array.h"
+#include "base/search.h"
 #include "analysis/loops/loop_iterations.h"
 #include "analysis/loops/loop_periods.h"
 
@@ -31,6 +32,7 @@ struct search {
 	size_t wasted; /* tokens of the thread that were looked at for no loop */
 	/* Of the thread, one of each circle, as most of its iterations begin, where they are found once more; else none. */
 	struct loops known;
+	bool is_around; /* loops are tokens: what lies between is the host's time within them as well */
 };
 
 /* ---- which period, and where an iteration begins ---- */
@@ -271,7 +273,7 @@ static size_t where_to_go_on(const struct iterations *iterations)
 
 static int add_loop(struct search *search, struct iterations *iterations)
 {
-	int rc = turn_to_pause(search, iterations);
+	int rc = search->is_around ? 0 : turn_to_pause(search, iterations);
 
 	return rc ? rc : store_loop(search, iterations);
 }
@@ -534,6 +536,107 @@ int loops_find(struct loops *found, const struct profile *profile,
 	*found = (struct loops){0};
 	for (; rc == 0 && search.thread < profile->thread_count; search.thread++)
 		rc = search_thread(&search, submissions);
+	if (rc == 0 && found->count)
+		qsort(found->items, found->count, sizeof(*found->items), compare_loops);
+	return rc;
+}
+
+/* ---- around them ---- */
+
+/* Each loop becomes one token, equal to that of the same loop. */
+static void fold(struct tokens *tokens, const struct loop *loops, size_t count)
+{
+	size_t kept = 0, next = 0;
+
+	for (size_t i = 0; i < tokens->count; i++) {
+		uint32_t call = tokens->calls[i];
+
+		while (next < count && loops[next].first_call + loops[next].call_count <= call)
+			next++;
+		if (next < count && call > loops[next].first_call)
+			continue;
+		tokens->calls[kept] = call;
+		tokens->loose[kept] = tokens->loose[i];
+		tokens->strict[kept] = tokens->strict[i];
+		if (next < count && call == loops[next].first_call) {
+			tokens->loose[kept] =
+				token_mix(loops[next].shape, (uint32_t)loops[next].period) | 1;
+			tokens->strict[kept] = token_mix(tokens->loose[kept],
+							 (uint32_t)loops[next].iteration_count);
+		}
+		kept++;
+	}
+	tokens->count = kept;
+}
+
+struct place {
+	const struct loop *loops;
+	size_t call;
+};
+
+static bool begins_there(size_t index, const void *context)
+{
+	const struct place *place = context;
+
+	return place->loops[index].first_call >= place->call;
+}
+
+/* Those from items[first] on that have none of the loops [begin, end) in them go. */
+static void keep_around(struct loops *found, size_t first, const struct loops *loops, size_t begin,
+			size_t end)
+{
+	size_t kept = first;
+
+	for (size_t i = first; i < found->count; i++) {
+		struct loop *loop = &found->items[i];
+		struct place place = {loops->items, loop->first_call};
+
+		loop->first_within = search_first(begin, end, begins_there, &place);
+		place.call = loop->first_call + loop->call_count;
+		loop->within_count =
+			search_first(begin, end, begins_there, &place) - loop->first_within;
+		if (loop->within_count)
+			found->items[kept++] = *loop;
+		else
+			free(loop->iterations);
+	}
+	found->count = kept;
+}
+
+/* loops [begin, end): those of the thread. */
+static int search_around(struct search *search, const struct submissions *submissions,
+			 const struct loops *loops, size_t begin, size_t end)
+{
+	size_t first = search->found->count;
+	int rc = tokens_build(&search->tokens, search->profile, submissions,
+			      &search->profile->threads[search->thread]);
+
+	search->wasted = 0;
+	if (rc == 0) {
+		fold(&search->tokens, loops->items + begin, end - begin);
+		rc = search_rounds(search);
+	}
+	tokens_free(&search->tokens);
+	if (rc == 0)
+		keep_around(search->found, first, loops, begin, end);
+	return rc;
+}
+
+int loops_find_around(struct loops *found, const struct profile *profile,
+		      const struct submissions *submissions, const struct loops *loops)
+{
+	struct search search = {.profile = profile, .found = found, .is_around = true};
+	size_t end;
+	int rc = 0;
+
+	*found = (struct loops){0};
+	for (size_t i = 0; rc == 0 && i < loops->count; i = end) {
+		search.thread = loops->items[i].thread;
+		for (end = i; end < loops->count && loops->items[end].thread == search.thread;)
+			end++;
+		if (end - i >= LOOP_LEAST_ITERATIONS)
+			rc = search_around(&search, submissions, loops, i, end);
+	}
 	if (rc == 0 && found->count)
 		qsort(found->items, found->count, sizeof(*found->items), compare_loops);
 	return rc;

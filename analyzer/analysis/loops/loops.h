@@ -35,6 +35,8 @@ struct loop {
 	bool is_exact;	   /* exactness is 1: all iterations are one */
 	uint32_t shape;	   /* hash of the usual iteration: equal when one loop runs again */
 	uint32_t circle;   /* likewise, wherever its iterations begin */
+	size_t first_within,
+		within_count; /* of what is repeated around loops: which; of a loop itself 0 */
 };
 
 struct loops {
@@ -45,6 +47,12 @@ struct loops {
 /* Linear in calls and operations.  Returns 0 or -ENOMEM; free also after a failure. */
 int loops_find(struct loops *found, const struct profile *profile,
 	       const struct submissions *submissions);
+
+/* What a thread repeats around them: in which one of these loops, as a whole, comes again and again, with the same
+ * other calls in between.  Its iterations begin where the first one did.  loops: what loops_find() found; not changed.
+ * As loops_find(). */
+int loops_find_around(struct loops *found, const struct profile *profile,
+		      const struct submissions *submissions, const struct loops *loops);
 void loops_free(struct loops *found);
 
 #endif

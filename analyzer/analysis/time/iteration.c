@@ -76,7 +76,7 @@ static int find_in(struct occurrence *out, const struct profile *profile,
 	struct submissions submissions;
 	const struct looped_run run = {.profile = profile,
 				       .submissions = &submissions,
-				       .loops = &state->loops};
+				       .loops = &state->repeated};
 	struct search search = {out, 1};
 
 	out->count = device->loop.count;

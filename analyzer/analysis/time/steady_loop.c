@@ -1,5 +1,6 @@
 #include "analysis/time/steady_loop.h"
 
+#include "analysis/statistics/library_kernel.h"
 #include "base/distribution.h"
 #include "base/ns.h"
 #include "base/radix.h"
@@ -99,6 +100,7 @@ static bool walk_take(struct walk *walk, size_t first, size_t end, bool begins_l
 	}
 	run_start_ns = walk->run_end_ns;
 	*out = (struct steady_iteration){.start_ns = walk->end_ns,
+					 .first_ns = recorded.start_ns,
 					 .first_call = first,
 					 .end_call = end};
 	walk->end_ns = max_ns(walk->end_ns, recorded.end_ns);
@@ -179,6 +181,45 @@ static bool has_kernel(const struct looped_run *run, const struct loop *loop, si
 	return false;
 }
 
+static bool is_joining(const struct profile *profile, const struct profile_op *op)
+{
+	const struct profile_copy *copy;
+
+	if (op->kind == OP_KERNEL)
+		return library_kernel_communicates(
+			profile->kernel_names[profile->signatures[op->detail].kernel]);
+	if (op->kind != OP_COPY)
+		return false;
+	copy = &profile->copies[op->detail];
+	return (copy->kind == COPY_ON_DEVICE || copy->kind == COPY_BETWEEN_DEVICES) &&
+	       copy->src_device != copy->dst_device;
+}
+
+/* Whether its usual iteration communicates with other GPUs. */
+static bool joins_ranks(const struct looped_run *run, const struct loop *loop)
+{
+	const struct submissions *submissions = run->submissions;
+	size_t middle = loop->iteration_count / 2;
+
+	for (uint32_t i = submissions_first(submissions, loop->iterations[middle]),
+		      end = submissions_first(submissions, loop->iterations[middle + 1]);
+	     i < end; i++)
+		if (is_joining(run->profile, &run->profile->ops[submissions_op(submissions, i)]))
+			return true;
+	return false;
+}
+
+/* A step of a job ends where its GPUs meet: a loop within one is a part of it, where that does not communicate. */
+static bool is_step(const struct looped_run *run, const struct loop *loop)
+{
+	if (!joins_ranks(run, loop))
+		return false;
+	for (size_t i = 0; i < loop->within_count; i++)
+		if (joins_ranks(run, &run->loops->items[loop->first_within + i]))
+			return false;
+	return true;
+}
+
 static int64_t time_of(int64_t median_ns, size_t count)
 {
 	int64_t time_ns;
@@ -199,7 +240,8 @@ static int time_loops(struct choice *choice)
 	}
 	for (size_t i = 0; rc == 0 && i < loops->count; i++) {
 		choice->time_ns[i] = 0;
-		if (!has_kernel(choice->run, &loops->items[i], choice->device))
+		if (!has_kernel(choice->run, &loops->items[i], choice->device) ||
+		    (loops->items[i].within_count && !is_step(choice->run, &loops->items[i])))
 			continue;
 		add_durations(&durations, i,
 			      walk_open(choice->run, choice->device, &(uint32_t){(uint32_t)i}, 1));

@@ -9,6 +9,9 @@
  * A loop that runs again is the same one.  The one with most time is that whose median iteration, times how many
  * there are, is the longest: one pause of seconds makes no loop important.  Loops without kernels do not count.
  *
+ * What is repeated around loops (loops_find_around()) counts where it communicates with other GPUs and the loops in it do
+ * not: a step of a job ends where its GPUs meet.
+ *
  * The first iteration loads code and finds cold caches, and so may those after it: they are warm-up until one takes no
  * longer than nine of ten of the second half of all do.  An interpreter collects garbage or prints now and then: the usual iterations are
  * those from the tenth percentile to the ninetieth, and only they say what an iteration takes.
@@ -33,7 +36,7 @@ struct steady_loop {
 struct looped_run {
 	const struct profile *profile;
 	const struct submissions *submissions;
-	const struct loops *loops;
+	const struct loops *loops;     /* those around others stand behind them */
 	const struct op_ends *op_ends; /* in a replay; NULL: as recorded */
 	/* By op: when it started there, or if that is NULL how long it took, 0 or NULL: as recorded, negative: no time. */
 	const int64_t *op_start_ns, *changed_ns;
@@ -45,6 +48,7 @@ void steady_loop_free(struct steady_loop *steady);
 
 struct steady_iteration {
 	int64_t start_ns, end_ns;    /* recorded */
+	int64_t first_ns;	     /* likewise, when its first operation began */
 	int64_t run_ns;		     /* how long it takes in run: as recorded, or in its replay */
 	bool is_usual;		     /* its recorded time lies between low_ns and high_ns */
 	size_t first_call, end_call; /* calls[] */

@@ -1,6 +1,8 @@
 #include "analysis/time/steady_state.h"
 
+#include "analysis/statistics/library_kernel.h"
 #include "base/ns.h"
+#include "base/sums.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,8 +14,9 @@ struct search {
 	const struct gap_analysis *gaps;
 	size_t index; /* of the device */
 	struct steady_device *device;
-	struct spans *host_when; /* of the process that runs the loop */
-	bool *is_counted;	 /* by call */
+	struct spans *host_when;  /* of the process that runs the loop */
+	bool *is_counted;	  /* by call */
+	const bool *communicates; /* by signature */
 };
 
 /* ---- when it is ---- */
@@ -51,18 +54,29 @@ struct stretches {
 	const struct profile *profile;
 };
 
+/* Whether it takes longer than all of them usually do together: something that happens once lies in it. */
+static bool is_torn(const struct steady_loop *loop, int64_t run_ns)
+{
+	return (double)run_ns > (double)loop->median_ns * (double)loop->count;
+}
+
 static int add_iteration(const struct steady_iteration *iteration, void *context)
 {
 	struct stretches *stretches = context;
 	struct steady_device *device = stretches->device;
-	int64_t start_ns = iteration->start_ns, end_ns = iteration->end_ns;
+	bool is_begun_anew = is_torn(&device->loop, iteration->run_ns);
+	int64_t start_ns = is_begun_anew ? iteration->first_ns : iteration->start_ns;
+	int64_t end_ns = iteration->end_ns;
 	int64_t call_ns = stretches->profile->calls[iteration->first_call].start_ns;
-	int rc = stretch_add(&stretches->steady, start_ns, end_ns);
+	int rc;
 
+	if (is_torn(&device->loop, end_ns - start_ns))
+		return 0;
+	rc = stretch_add(&stretches->steady, start_ns, end_ns);
 	if (rc == 0)
 		rc = stretch_add(&stretches->host, min_ns(call_ns, start_ns), end_ns);
-	if (iteration->run_ns > device->loop.high_ns)
-		device->pause_ns += iteration->run_ns - device->loop.median_ns;
+	if (end_ns - start_ns > device->loop.high_ns)
+		device->pause_ns += end_ns - start_ns - device->loop.median_ns;
 	if (rc < 0 || !iteration->is_usual)
 		return rc;
 	device->usual_count++;
@@ -317,6 +331,31 @@ static int find_concurrency(struct search *search)
 				    &device->when);
 }
 
+/* Of kernels that do not communicate, beside others that do: whether they run for longer in it than in all the rest. */
+static bool is_most_of_own(const struct search *search)
+{
+	const struct profile *profile = search->run.profile;
+	const struct profile_device *slice = &profile->devices[search->index];
+	int64_t all_ns = 0, steady_ns = 0;
+	bool is_job = false;
+	size_t next = 0;
+
+	for (size_t i = slice->first_op; i < slice->first_op + slice->op_count; i++) {
+		const struct profile_op *op = &profile->ops[i];
+
+		if (op->kind != OP_KERNEL && op->kind != OP_GRAPH)
+			continue;
+		if (op->kind == OP_KERNEL && search->communicates[op->detail]) {
+			is_job = true;
+			continue;
+		}
+		sum_add_ns(&all_ns, op->end_ns - op->start_ns);
+		sum_add_ns(&steady_ns, spans_covered_next(&search->device->when, &next,
+							  op->start_ns, op->end_ns));
+	}
+	return is_job && steady_ns > all_ns / 2;
+}
+
 static int find(struct search *search)
 {
 	struct steady_device *device = search->device;
@@ -330,7 +369,8 @@ static int find(struct search *search)
 	device->steady.wall_ns = wall_of(&device->when);
 	device->usual.wall_ns = wall_of(&device->usual_when);
 	find_busy(search);
-	device->is_found = device->steady.kernel_ns > search->times->kernel_ns / 2;
+	device->is_found =
+		device->steady.kernel_ns > search->times->kernel_ns / 2 || is_most_of_own(search);
 	return device->is_found ? find_concurrency(search) : 0;
 }
 
@@ -347,7 +387,7 @@ static struct search search_of(struct steady_state *state, const struct profile 
 {
 	return (struct search){.run = {.profile = profile,
 				       .submissions = &state->submissions,
-				       .loops = &state->loops},
+				       .loops = &state->repeated},
 			       .times = &timeline->devices[index],
 			       .index = index,
 			       .device = &state->devices[index]};
@@ -355,12 +395,13 @@ static struct search search_of(struct steady_state *state, const struct profile 
 
 /* The host's times are kept where the loop is the device's steady state. */
 static int find_device(struct steady_state *state, const struct profile *profile,
-		       const struct timeline *timeline, size_t index)
+		       const struct timeline *timeline, size_t index, const bool *communicates)
 {
 	struct search search = search_of(state, profile, timeline, index);
 	struct spans host_when = {0}, *kept;
 	int rc;
 
+	search.communicates = communicates;
 	search.host_when = &host_when;
 	rc = find(&search);
 	if (rc == 0 && search.device->is_found) {
@@ -373,6 +414,27 @@ static int find_device(struct steady_state *state, const struct profile *profile
 	return rc;
 }
 
+/* Loops, and then those around them. */
+static int find_repeated(struct steady_state *state, const struct profile *profile)
+{
+	struct loops around;
+	int rc = loops_find_around(&around, profile, &state->submissions, &state->loops);
+	size_t count = state->loops.count + around.count;
+
+	state->repeated.items = malloc((count + 1) * sizeof(*state->repeated.items));
+	if (rc < 0 || !state->repeated.items) {
+		loops_free(&around);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < count; i++)
+		state->repeated.items[i] = i < state->loops.count
+						   ? state->loops.items[i]
+						   : around.items[i - state->loops.count];
+	state->repeated.count = count;
+	free(around.items);
+	return 0;
+}
+
 static int open_all(struct steady_state *state, const struct profile *profile)
 {
 	int rc = submissions_find(&state->submissions, profile);
@@ -383,7 +445,9 @@ static int open_all(struct steady_state *state, const struct profile *profile)
 	state->host_when = calloc(profile->process_count + 1, sizeof(*state->host_when));
 	if (!state->devices || !state->host_when)
 		rc = -ENOMEM;
-	return rc == 0 ? loops_find(&state->loops, profile, &state->submissions) : rc;
+	if (rc == 0)
+		rc = loops_find(&state->loops, profile, &state->submissions);
+	return rc == 0 ? find_repeated(state, profile) : rc;
 }
 
 int steady_state_open(struct steady_state **out, const struct profile *profile, struct err *err)
@@ -402,10 +466,15 @@ int steady_state_open(struct steady_state **out, const struct profile *profile, 
 int steady_state_find(struct steady_state *state, const struct profile *profile,
 		      const struct timeline *timeline, struct err *err)
 {
-	int rc = 0;
+	bool *communicates = calloc(profile->signature_count + 1, sizeof(*communicates));
+	int rc = communicates ? 0 : -ENOMEM;
 
+	for (size_t i = 0; rc == 0 && i < profile->signature_count; i++)
+		communicates[i] = library_kernel_communicates(
+			profile->kernel_names[profile->signatures[i].kernel]);
 	for (size_t i = 0; rc == 0 && i < state->device_count; i++)
-		rc = find_device(state, profile, timeline, i);
+		rc = find_device(state, profile, timeline, i, communicates);
+	free(communicates);
 	for (size_t i = 0; rc == 0 && i < state->process_count; i++)
 		spans_seal(&state->host_when[i]);
 	return rc < 0 ? err_set(err, rc, "out of memory for the steady state") : 0;
@@ -487,6 +556,9 @@ void steady_state_free(struct steady_state *state)
 	free_spans(state);
 	free(state->devices);
 	free(state->host_when);
+	for (size_t i = state->loops.count; i < state->repeated.count; i++)
+		free(state->repeated.items[i].iterations);
+	free(state->repeated.items);
 	loops_free(&state->loops);
 	submissions_free(&state->submissions);
 	free(state);

@@ -2,9 +2,15 @@
  * steady_state.h - the part of a run that repeats, apart from what happens once.
  *
  * For each device: the loop of kernels that takes most time (steady_loop.h) is its steady state, when kernels run for
- * longer in it than in all the rest.  Otherwise the program does not mainly repeat one thing, and there is none.
+ * longer in it than in all the rest.  Of a job that is asked of its own kernels as well: those of NCCL and NVSHMEM take as
+ * long as other ranks or the libraries' start-up do.  Otherwise the program does not mainly repeat one thing, and there is
+ * none.
  * What is left of the run happens once: start-up, loading of code, first launches, warm-up, what follows the loop.
  * The run lasts from when the process was first seen, before its first operation, to its last event.
+ *
+ * An iteration that takes longer than all of them usually do together has something in it that happens once, as the check
+ * of results between a warm-up and what is measured: it begins with its first operation, and is left out where that is
+ * not enough.
  *
  * An iteration's own times are those of the usual iterations, divided by how many they are.
  *
@@ -59,7 +65,10 @@ struct steady_state {
 	struct spans *
 		host_when; /* by processes[], sealed; empty where a process has no loop that is found */
 	size_t process_count;
-	struct loops loops;		/* owned */
+	struct loops loops; /* owned */
+	/* Those first, and behind them what is repeated around them: what steady loops are of.  The items are owned, of
+	 * the iterations only those behind loops.count. */
+	struct loops repeated;
 	struct submissions submissions; /* owned; empty once it is measured */
 };
 

@@ -75,7 +75,7 @@ static const struct column once_columns[] = {ONCE_CAUSES(ONCE_COLUMN){0}};
 
 static const struct loop *loop_of(const struct report *report, const struct steady_device *steady)
 {
-	return &report->steady_state->loops.items[steady->loop.members[0]];
+	return &report->steady_state->repeated.items[steady->loop.members[0]];
 }
 
 GETTER(get_device, struct steady_device, steady, value_count(steady->loop.device));
