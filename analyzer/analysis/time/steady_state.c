@@ -16,7 +16,8 @@ struct search {
 	struct steady_device *device;
 	struct spans *host_when;  /* of the process that runs the loop */
 	bool *is_counted;	  /* by call */
-	const bool *communicates; /* by signature */
+	const bool *communicates; /* by signature: of a library that moves data between GPUs */
+	bool is_job;		  /* some do, or several GPUs were used */
 };
 
 /* ---- when it is ---- */
@@ -52,25 +53,29 @@ struct stretches {
 	struct stretch steady, usual, host;
 	struct steady_device *device;
 	const struct profile *profile;
+	bool is_job;
 };
 
-/* Whether it takes longer than all of them usually do together: something that happens once lies in it. */
-static bool is_torn(const struct steady_loop *loop, int64_t run_ns)
+/* Whether an iteration of a job takes longer than all of them usually do together: something that happens once lies in it, such
+ * as the check of a result, for which the ranks meet. */
+static bool is_torn(const struct stretches *stretches, int64_t run_ns)
 {
-	return (double)run_ns > (double)loop->median_ns * (double)loop->count;
+	const struct steady_loop *loop = &stretches->device->loop;
+
+	return stretches->is_job && (double)run_ns > (double)loop->median_ns * (double)loop->count;
 }
 
 static int add_iteration(const struct steady_iteration *iteration, void *context)
 {
 	struct stretches *stretches = context;
 	struct steady_device *device = stretches->device;
-	bool is_begun_anew = is_torn(&device->loop, iteration->run_ns);
+	bool is_begun_anew = is_torn(stretches, iteration->run_ns);
 	int64_t start_ns = is_begun_anew ? iteration->first_ns : iteration->start_ns;
 	int64_t end_ns = iteration->end_ns;
 	int64_t call_ns = stretches->profile->calls[iteration->first_call].start_ns;
 	int rc;
 
-	if (is_torn(&device->loop, end_ns - start_ns))
+	if (is_torn(stretches, end_ns - start_ns))
 		return 0;
 	rc = stretch_add(&stretches->steady, start_ns, end_ns);
 	if (rc == 0)
@@ -92,6 +97,7 @@ static int find_spans(struct search *search)
 		.host = {search->host_when, INT64_MIN, last_ns, 0, 0},
 		.device = search->device,
 		.profile = search->run.profile,
+		.is_job = search->is_job,
 	};
 	int rc = steady_loop_visit(&search->device->loop, &search->run, add_iteration, &stretches);
 
@@ -331,7 +337,7 @@ static int find_concurrency(struct search *search)
 				    &device->when);
 }
 
-/* Of kernels that do not communicate, beside others that do: whether they run for longer in it than in all the rest. */
+/* Of kernels of no library that moves data between GPUs, beside others of one: whether they run for longer in it than in all the rest. */
 static bool is_most_of_own(const struct search *search)
 {
 	const struct profile *profile = search->run.profile;
@@ -402,6 +408,9 @@ static int find_device(struct steady_state *state, const struct profile *profile
 	int rc;
 
 	search.communicates = communicates;
+	search.is_job = profile_only_device(profile) == PROFILE_NONE;
+	for (size_t i = 0; !search.is_job && i < profile->signature_count; i++)
+		search.is_job = communicates[i];
 	search.host_when = &host_when;
 	rc = find(&search);
 	if (rc == 0 && search.device->is_found) {
@@ -470,7 +479,7 @@ int steady_state_find(struct steady_state *state, const struct profile *profile,
 	int rc = communicates ? 0 : -ENOMEM;
 
 	for (size_t i = 0; rc == 0 && i < profile->signature_count; i++)
-		communicates[i] = library_kernel_communicates(
+		communicates[i] = library_kernel_is_between_gpus(
 			profile->kernel_names[profile->signatures[i].kernel]);
 	for (size_t i = 0; rc == 0 && i < state->device_count; i++)
 		rc = find_device(state, profile, timeline, i, communicates);
