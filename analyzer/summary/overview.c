@@ -93,7 +93,8 @@ static int find_doubles(struct overview *overview)
 					  *before = overview->ranks[i - 1].rank;
 		size_t used = strlen(doubles);
 
-		if (rank->rank < 0 || rank->rank != before->rank || is_same_process(rank, before))
+		if (!rank || !before || rank->rank < 0 || rank->rank != before->rank ||
+		    is_same_process(rank, before))
 			continue;
 		if (++count <= DOUBLES_NAMED)
 			snprintf(doubles + used, sizeof(doubles) - used,

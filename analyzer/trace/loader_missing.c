@@ -2,7 +2,7 @@
  * loader_missing.c - tables that are not there and should be.
  *
  * A table that nothing was written to is not made, so that most may be missing.  These may not: what tells who a process
- * was; kernels, where their signatures are described; and of the ranks that one launcher numbered, which run the same
+ * was; kernels, where their signatures are described and no graph is; and of the ranks that one launcher numbered, which run the same
  * program, what all others have.
  */
 #include <errno.h>
@@ -78,7 +78,8 @@ static int tell(struct loader *loader, uint32_t process, enum trace_table table,
 
 static bool has_signatures_alone(const struct recording_process *source)
 {
-	return has_table(source, TRACE_TABLE_signatures) && !has_table(source, TRACE_TABLE_kernels);
+	return has_table(source, TRACE_TABLE_signatures) &&
+	       !has_table(source, TRACE_TABLE_kernels) && !has_table(source, TRACE_TABLE_graphs);
 }
 
 static int tell_own(struct loader *loader, const struct recording_process *source, uint32_t process)

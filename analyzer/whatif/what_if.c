@@ -138,7 +138,8 @@ int what_ifs_predict(struct what_ifs *all)
 		return 0;
 	asked.device = what_if_main_device(all->run.model->profile);
 	asked.steady = apply_steady_of(all, asked.device);
-	asked.loops = asked.steady ? &all->run.report->steady_state->repeated : NULL;
+	if (asked.steady && all->run.report)
+		asked.loops = &all->run.report->steady_state->repeated;
 	worker_start(&loops, find_alike_loops, all);
 	rc = predictor_open(&all->predictor, all->run.model, all->run.ceilings,
 			    is_asked ? &asked : NULL);

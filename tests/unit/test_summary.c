@@ -592,7 +592,8 @@ static void assert_refused(const char *text, size_t length, const char *part)
 static void test_damage_is_told_with_the_line(void **unused)
 {
 	(void)unused;
-	REFUSE("", "no summary");
+	REFUSE("", "the file is empty");
+	REFUSE("# Title\n", "no summary");
 	REFUSE("roofline-summary 2\nend\n", "format 2");
 	REFUSE("roofline-summary 1\n", "its end is missing");
 	REFUSE("roofline-summary 1\ngroup 5 40 \"g\"\nend\n", ":2: damaged");

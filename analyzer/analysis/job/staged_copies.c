@@ -276,7 +276,7 @@ static void assign_all(struct pairing *it)
 	for (uint64_t left = it->unknown_in; left; left &= left - 1) {
 		uint32_t to = (uint32_t)__builtin_ctzll(left);
 
-		pair_in_order(it, found.sender_of[to], to, true);
+		(void)pair_in_order(it, found.sender_of[to], to, true);
 	}
 	it->unknown_in = it->unknown_out = 0;
 }

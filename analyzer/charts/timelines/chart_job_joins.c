@@ -188,7 +188,7 @@ int chart_job_write_joins(struct job_chart *chart)
 	all = calloc(chart->collective_count + 1, sizeof(*all));
 	if (!all)
 		return -ENOMEM;
-	gather(chart, all);
+	(void)gather(chart, all); /* as many as before */
 	chart->joined_count = choose(chart, all, chart->collective_count);
 	for (size_t i = 0; i < chart->joined_count; i++) {
 		put_line(chart, all[i].group, all[i].number, false);

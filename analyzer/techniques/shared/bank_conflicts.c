@@ -16,7 +16,7 @@ struct bank_conflicts bank_conflicts_of(const struct report *report, uint32_t ke
 	double conflicts = work ? work->roles[METRIC_shared_conflicts].total : 0;
 	struct bank_conflicts found = {0};
 
-	if (wavefronts <= 0 || cycles_per_ns <= 0)
+	if (!work || wavefronts <= 0 || cycles_per_ns <= 0)
 		return found;
 	found.time_ns = work->time_ns;
 	found.share = conflicts / wavefronts;
