@@ -2,7 +2,7 @@
  * loader_missing.c - tables that are not there and should be.
  *
  * A table that nothing was written to is not made, so that most may be missing.  These may not: what tells who a process
- * was; kernels, where their signatures are described and no graph is; and of the ranks that one launcher numbered, which run the same
+ * was; kernels, where their signatures are described; and of the ranks that one launcher numbered, which run the same
  * program, what all others have.
  */
 #include <errno.h>
@@ -76,10 +76,15 @@ static int tell(struct loader *loader, uint32_t process, enum trace_table table,
 				  losses.first[READER_missing_tables]);
 }
 
-static bool has_signatures_alone(const struct recording_process *source)
+/* Where graphs are recorded as a whole there need be no kernel. */
+static bool has_signatures_alone(const struct loader *loader,
+				 const struct recording_process *source, uint32_t process)
 {
+	const struct profile_process *facts = &loader->profile->processes[process];
+
 	return has_table(source, TRACE_TABLE_signatures) &&
-	       !has_table(source, TRACE_TABLE_kernels) && !has_table(source, TRACE_TABLE_graphs);
+	       !has_table(source, TRACE_TABLE_kernels) &&
+	       strcmp(profile_property(facts, "graphs", ""), "graph") != 0;
 }
 
 static int tell_own(struct loader *loader, const struct recording_process *source, uint32_t process)
@@ -90,7 +95,7 @@ static int tell_own(struct loader *loader, const struct recording_process *sourc
 		rc = tell(loader, process, TRACE_TABLE_process,
 			  "so that its rank and its command are not known");
 	if (rc == 0 && is_whole(&loader->profile->processes[process]) &&
-	    has_signatures_alone(source))
+	    has_signatures_alone(loader, source, process))
 		rc = tell(loader, process, TRACE_TABLE_kernels,
 			  "and signatures.csv describes kernels");
 	return rc;
@@ -102,8 +107,8 @@ static int tell_shared(struct loader *loader, const struct recording_process *so
 	int rc = 0;
 
 	for (size_t i = 0; i < SHARED_COUNT && rc == 0; i++) {
-		bool is_told =
-			shared[i].table == TRACE_TABLE_kernels && has_signatures_alone(source);
+		bool is_told = shared[i].table == TRACE_TABLE_kernels &&
+			       has_signatures_alone(loader, source, process);
 
 		if (!is_told && alike->with[i] + 1 == alike->count &&
 		    alike->with[i] >= shared[i].least && !has_table(source, shared[i].table))
