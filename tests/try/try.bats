@@ -176,9 +176,10 @@ count() {
 }
 
 @test "copies of pageable memory through pinned memory do the same: every form, size, stream and bad address, alone and with all strategies" {
-	for strategies in pinned graph,pinned; do
-		for seed in ${SEEDS:-1 2 5 9 10}; do both "$seed" copies; done
-	done
+	strategies=pinned
+	for seed in ${SEEDS:-1 2 5 9 10}; do both "$seed" copies; done
+	strategies=graph,pinned
+	for seed in ${SEEDS:-2 9}; do both "$seed" copies; done
 	[ "$(count copies_staged)" -gt 100 ]
 	[ "$(count unwatched)" -gt 0 ] || [ "$(count copies_registered)" -gt 100 ]
 	for reason in small_copy known_memory memory_range bad_address capture forked; do
