@@ -7,7 +7,7 @@
  * would not have waited for, but for what each stream does after the graph, which waits for what it did in it.
  *
  * Streams that do not fork from each other and join again are parts of their own: they have no order among each other, so
- * what was put off for each of them is put together.  The legacy default stream, for which others wait without an event, is a
+ * what was put off for each of them may be put together.  The legacy default stream, for which others wait without an event, is a
  * part of its own, too, and nothing changes its place.
  */
 #ifndef ROOFLINE_TRY_FORKS_H

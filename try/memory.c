@@ -6,9 +6,11 @@
 #include "before.h"
 #include "checksums.h"
 #include "counts.h"
+#include "deferred.h"
 #include "driver.h"
 #include "graphs.h"
 #include "pool.h"
+#include "ranges.h"
 #include "registering.h"
 #include "waits.h"
 
@@ -69,7 +71,9 @@ static CUresult free_async(__typeof__(cuMemFreeAsync) *real, CUdeviceptr address
 	checksums_before_free_in_stream(address);
 	if (pool_is_wanted() && !pool_drop(address))
 		return CUDA_ERROR_INVALID_VALUE;
-	graphs_note_free();
+	/* what is stream-ordered is in no graph; during a capture it is not asked */
+	if (deferred_count_captures() || ranges_has_context(address))
+		graphs_note_free();
 	return real(address, stream);
 }
 

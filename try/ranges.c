@@ -40,6 +40,16 @@ bool ranges_is_pinned(const void *address, size_t bytes)
 	return is_of_type((CUdeviceptr)(uintptr_t)address, bytes, CU_MEMORYTYPE_HOST);
 }
 
+bool ranges_has_context(CUdeviceptr address)
+{
+	CUcontext of_memory = NULL;
+	CUpointer_attribute asked = CU_POINTER_ATTRIBUTE_CONTEXT;
+
+	return driver_open()->pointer_attributes(1, &asked, (void *[]){&of_memory}, address) ==
+		       CUDA_SUCCESS &&
+	       of_memory;
+}
+
 static bool is_known(CUdeviceptr address)
 {
 	unsigned type = 0, is_managed = 0;

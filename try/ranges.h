@@ -9,6 +9,10 @@
 /* Whether all of it lies in one allocation of the current context, which is neither managed nor the host's. */
 bool ranges_is_on_gpu(CUdeviceptr address, size_t bytes);
 
+/* Whether memory there belongs to a context: only such can lie on the GPU or be page-locked as these say, and stream-ordered
+ * memory does not. */
+bool ranges_has_context(CUdeviceptr address);
+
 /* Whether the driver knows neither its first nor its last byte: it is neither pinned nor managed nor of the GPU. */
 bool ranges_is_pageable(const void *address, size_t bytes);
 

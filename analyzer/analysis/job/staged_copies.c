@@ -159,7 +159,7 @@ static void find_possible(struct pairing *it)
 		}
 }
 
-/* Those that can have no other partner; the others are unknown for now. */
+/* Those that can have no other partner; of the others it is decided once all halves are known. */
 static void find_only(struct pairing *it)
 {
 	it->only_in = it->only_out = it->unknown_in = it->unknown_out = 0;
