@@ -105,7 +105,7 @@ static void add_shape(struct side *side, const struct report *report,
 	const struct profile_signature *shape = &report->profile->signatures[kernel->signature];
 	struct occupancy occupancy;
 
-	side->values[FACT_THREADS] = (double)shape->block[0] * shape->block[1] * shape->block[2];
+	side->values[FACT_THREADS] = (double)profile_block_threads(shape);
 	side->values[FACT_BLOCKS] = (double)shape->grid[0] * shape->grid[1] * shape->grid[2];
 	side->values[FACT_REGISTERS] = shape->registers_per_thread;
 	side->values[FACT_SHARED] =

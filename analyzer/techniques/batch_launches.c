@@ -73,7 +73,7 @@ static double fill_of(const struct profile *profile, const struct profile_op *op
 {
 	const struct profile_device *device = &profile->devices[profile_op_device(profile, op)];
 	const struct profile_signature *launch = &profile->signatures[op->detail];
-	double threads = (double)launch->block[0] * launch->block[1] * launch->block[2];
+	double threads = (double)profile_block_threads(launch);
 	struct occupancy occupancy;
 
 	if (!occupancy_of(&occupancy, device, launch))

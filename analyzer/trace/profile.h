@@ -672,6 +672,12 @@ static inline uint32_t profile_op_device(const struct profile *profile, const st
 /* The only device that has operations; PROFILE_NONE where several have.  Programs see all GPUs of a host, and most use one. */
 uint32_t profile_only_device(const struct profile *profile);
 
+/* Threads in a block of it. */
+static inline uint64_t profile_block_threads(const struct profile_signature *launch)
+{
+	return (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+}
+
 /* Of an operation in ops[]. */
 static inline struct profile_op_ids profile_op_ids(const struct profile *profile,
 						   const struct profile_op *op)

@@ -69,6 +69,7 @@
 	CEILING(launch_period, orchestration, "ns", "", "empty kernels back to back: start to start") \
 	CEILING(launch_to_start, orchestration, "ns", "", "launch call entered to kernel started, on an idle device") \
 	CEILING(synchronize, orchestration, "ns", "", "kernel ended to stream synchronization returned") \
+	CEILING(block_wave, orchestration, "ns", "threads", "device time that a kernel of empty blocks of so many threads takes longer for as many blocks more as fit on the device at once") \
 	CEILING(kernel_gap, orchestration, "ns", "", "a kernel's last instruction to the first one of the next in its stream") \
 	CEILING(dependent_gap, orchestration, "ns", "", "as kernel_gap, to a programmatic dependent launch that waits for the kernel before") \
 	CEILING(kernel_step, orchestration, "ns", "", "as launch_period, of a kernel with a block for each SM, each thread of which reads a value of the one before and writes one") \

@@ -116,7 +116,7 @@ def variants():
 
 RESULTS = ROOT / "docs" / "results"
 # What was measured beside the recordings of tests/pairs; what both files have was recorded for the later one.
-PAIRED = [RESULTS / "pairs.txt", RESULTS / "pairs-fusion.txt"]
+PAIRED = [RESULTS / "pairs.txt", RESULTS / "pairs-fusion.txt", RESULTS / "pairs-arguments.txt"]
 CEILINGS = []  # options that name those of the machine that was recorded
 
 

@@ -230,6 +230,42 @@ static void test_batch_of_reductions(void **state)
 	ceilings_free(ceilings);
 }
 
+/* 80 blocks of 256 threads, of which two SMs of 64 warps hold 16: four waves after the first.  Of smaller blocks than any
+ * that was measured nothing is known. */
+static void test_waves_of_blocks(void **state)
+{
+	static const struct ceiling rows[] = {
+		{.id = CEILING_block_wave, .parameter = 128, .value = 600},
+		{.id = CEILING_block_wave, .parameter = 512, .value = 150}};
+	struct ceilings *ceilings = fixture_ceilings();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_int_equal(ceilings_add(ceilings, &rows[i]), 0);
+	for (uint32_t threads = 64; threads <= 256; threads *= 4) {
+		struct builder *b = builder_new(1, 1);
+		struct profile_device *device = &b->devices[0];
+		struct profile_signature *launch = &b->signatures[builder_signature(b, "k", 1)];
+		struct placed placed;
+
+		device->compute_major = 9;
+		device->sm_count = 2;
+		device->max_warps_per_sm = 64;
+		device->max_blocks_per_sm = 8;
+		device->max_registers_per_sm = 65536;
+		device->max_shared_bytes_per_sm = 233472;
+		launch->grid[1] = 80;
+		launch->block[0] = threads;
+		placed = place(b, &one_address, 1, ceilings);
+		assert_near(placed.atomics->kernels[0].other_ns,
+			    threads < 128 ? 800 : 800 + 4 * 600);
+		assert_near(placed.atomics->kernels[0].least_other_ns, 800);
+		fixture_placed_free(&placed);
+		free(b);
+	}
+	ceilings_free(ceilings);
+}
+
 /* Half of both: half of the 21,139 ns that are not explained is the rest's. */
 static void test_batch_of_both(void **state)
 {
@@ -606,6 +642,8 @@ int main(void)
 		SENTENCE("a batch makes room for the rest of the kernel", test_batch),
 		SENTENCE("the time of reductions that bind a kernel is theirs alone",
 			 test_batch_of_reductions),
+		SENTENCE("each wave of its blocks takes what ceilings measured of empty ones",
+			 test_waves_of_blocks),
 		SENTENCE("a kernel of both sorts lies between, in proportion", test_batch_of_both),
 		SENTENCE(
 			"reductions that do not bind a kernel leave it all that they do not explain",

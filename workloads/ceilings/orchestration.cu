@@ -224,6 +224,20 @@ static double synchronize_ns(struct orchestra &o)
 	});
 }
 
+/* A wave of blocks is as many as fit on the device at once. */
+static double block_wave_ns(struct orchestra &o, int block_size)
+{
+	int per_sm = 0;
+
+	CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, empty_kernel, block_size,
+								 0));
+	return step_ns(o, 4, 64, [&](int waves) {
+		int blocks = waves * per_sm * o.bench->gpu.multiProcessorCount;
+
+		CUDA_LAUNCH(empty_kernel<<<blocks, block_size, 0, o.stream>>>(0));
+	});
+}
+
 static double event_wait_ns(struct orchestra &o)
 {
 	return between_stamps_ns(o, [&]() {
@@ -599,6 +613,9 @@ static void add_host_figures(std::vector<struct ceiling_measurement> &all, struc
 			     [&]() { return launch_to_start_ns(o); }));
 	all.push_back(
 		figure(o, CEILING_synchronize, 0, ON_SMS, [&]() { return synchronize_ns(o); }));
+	for (int threads : {32, 64, 128, 256, 512, 1024})
+		all.push_back(figure(o, CEILING_block_wave, threads, ON_SMS,
+				     [&o, threads]() { return block_wave_ns(o, threads); }));
 	all.push_back(figure(o, CEILING_kernel_gap, 0, ON_SMS, [&]() { return kernel_gap_ns(o); }));
 	all.push_back(
 		figure(o, CEILING_dependent_gap, 0, ON_SMS, [&]() { return dependent_gap_ns(o); }));

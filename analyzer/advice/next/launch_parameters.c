@@ -26,11 +26,6 @@ static bool is_recommended(const struct advice *advice, const char *id)
 	return false;
 }
 
-static uint64_t block_threads(const struct profile_signature *launch)
-{
-	return (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
-}
-
 static double warps_with_block(const struct profile_device *device, struct profile_signature launch,
 			       uint32_t threads)
 {
@@ -47,7 +42,7 @@ static uint32_t better_block(const struct profile_device *device,
 {
 	uint32_t best = 0;
 
-	*now = warps_with_block(device, *launch, (uint32_t)block_threads(launch));
+	*now = warps_with_block(device, *launch, (uint32_t)profile_block_threads(launch));
 	*then = LEAST_ESTIMATED_SPEEDUP * *now;
 	for (uint32_t threads = BLOCK_LEAST; *now > 0 && threads <= BLOCK_MOST; threads *= 2) {
 		double warps = warps_with_block(device, *launch, threads);
@@ -73,7 +68,7 @@ static size_t count_shapes(const struct profile *profile, const char *name)
 
 	for (size_t i = 0; i < profile->signature_count && count < SHAPES_LEAST; i++) {
 		const struct profile_signature *launch = &profile->signatures[i];
-		uint64_t threads = block_threads(launch);
+		uint64_t threads = profile_block_threads(launch);
 		bool is_new =
 			stem_length(launch->name) == length && !strncmp(launch->name, name, length);
 
@@ -109,7 +104,8 @@ static struct next_reason reason_of(const struct next_context *context,
 			"blocks of %u threads leave %s %.0f%% of the warps that an SM can hold, and those "
 			"of %u as many as %.0f%%: trials tell which is fastest, where its block is "
 			"an option of the program",
-			(uint32_t)block_threads(launch), name.text, 100 * now, block, 100 * then);
+			(uint32_t)profile_block_threads(launch), name.text, 100 * now, block,
+			100 * then);
 	if (is_meant && count_shapes(profile, launch->name) >= SHAPES_LEAST)
 		return next_reason(
 			"%s is launched in several shapes: trials tell which is fastest, "

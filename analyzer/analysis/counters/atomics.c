@@ -134,15 +134,15 @@ static double ceiling_ns(const struct counted_work *work, const struct atomics_k
 	       fmax(sectors * one_sector_s / kernel->busy_slices, sectors / best_rate(ceilings));
 }
 
-/* On so many addresses, or on the most that were measured of fewer; 0: none was. */
-static double rate_on(const struct ceilings *ceilings, enum ceiling_id id, double addresses)
+/* Of that parameter, or of the largest one below it that was measured; 0: none was.  ceilings may be NULL. */
+static double measured_at(const struct ceilings *ceilings, enum ceiling_id id, double parameter)
 {
 	const struct ceiling *found = NULL;
 
-	for (size_t i = 0; i < ceilings->count; i++) {
+	for (size_t i = 0; ceilings && i < ceilings->count; i++) {
 		const struct ceiling *row = &ceilings->rows[i];
 
-		if (row->id == id && (double)row->parameter <= addresses &&
+		if (row->id == id && (double)row->parameter <= parameter &&
 		    (!found || row->parameter > found->parameter))
 			found = row;
 	}
@@ -153,8 +153,8 @@ static double rate_on(const struct ceilings *ceilings, enum ceiling_id id, doubl
 static double shared_on_ns(const struct atomics_kernel *kernel, const struct ceilings *ceilings,
 			   double words)
 {
-	double add = rate_on(ceilings, CEILING_atomic_shared_add, words);
-	double cas = rate_on(ceilings, CEILING_atomic_shared_cas, words);
+	double add = measured_at(ceilings, CEILING_atomic_shared_add, words);
+	double cas = measured_at(ceilings, CEILING_atomic_shared_cas, words);
 	double cas_share = fmax(kernel->cas_share, 0);
 
 	if (kernel->unit_cycles < 0 || add <= 0 || (cas_share > 0 && cas <= 0))
@@ -208,23 +208,28 @@ static double other_share(const struct roofline_point *point, double l2_part)
 	return share;
 }
 
-/* Of the launches of a kernel on the devices that were used, the fewest: blocks that do not fit on the GPU at once run
- * one after the other. */
-static double least_waves(const struct profile *profile, uint32_t kernel)
+/* What starting the blocks of a kernel takes, of its launches the one that takes least: blocks that do not fit on the GPU at
+ * once start when others end.  empty_ns: of an empty kernel. */
+static double start_ns(const struct profile *profile, const struct ceilings *ceilings,
+		       uint32_t kernel, double empty_ns)
 {
-	double least = INFINITY;
+	double least_ns = INFINITY;
 
 	for (size_t i = 0; i < profile->signature_count * profile->device_count; i++) {
 		const struct profile_signature *launch =
 			&profile->signatures[i / profile->device_count];
 		const struct profile_device *device = &profile->devices[i % profile->device_count];
 		struct occupancy occupancy;
+		double wave_ns;
 
-		if (launch->kernel == kernel && device->op_count &&
-		    occupancy_of(&occupancy, device, launch))
-			least = fmin(least, occupancy.waves);
+		if (launch->kernel != kernel || !device->op_count ||
+		    !occupancy_of(&occupancy, device, launch))
+			continue;
+		wave_ns = measured_at(ceilings, CEILING_block_wave,
+				      (double)profile_block_threads(launch));
+		least_ns = fmin(least_ns, empty_ns + fmax(occupancy.waves - 1, 0) * wave_ns);
 	}
-	return isfinite(least) ? fmax(least, 1) : 1;
+	return isfinite(least_ns) ? least_ns : empty_ns;
 }
 
 /* Where that was not counted, all are assumed to return a result. */
@@ -243,9 +248,9 @@ static double bound_ns(const struct atomics_kernel *kernel)
 	return kernel->duration_ns - returned_share(kernel) * unexplained_ns;
 }
 
-/* What is left without atomics, in its three ends.  empty_ns: an empty kernel's time; waves: of blocks. */
+/* What is left without atomics, in its three ends.  empty_ns: an empty kernel's time, with blocks_ns for all its blocks. */
 static void find_other(struct atomics_kernel *kernel, const struct roofline_point *point,
-		       double empty_ns, double waves)
+		       double empty_ns, double blocks_ns)
 {
 	double all_ns = kernel->duration_ns;
 	double known_ns = fmin(fmax(kernel->explained_ns, kernel->ceiling_ns), all_ns);
@@ -254,8 +259,7 @@ static void find_other(struct atomics_kernel *kernel, const struct roofline_poin
 	kernel->l2_ns = fmin(point->quantities[ROOF_l2].share, 1) * all_ns;
 	kernel->l2_atomics_part = l2_atomics_part(kernel, point);
 	kernel->kept_other_ns =
-		fmax(fmin(fmax(other_share(point, 0) * all_ns, waves * empty_ns), all_ns),
-		     beyond_ns);
+		fmax(fmin(fmax(other_share(point, 0) * all_ns, blocks_ns), all_ns), beyond_ns);
 	kernel->other_ns = fmax(kernel->kept_other_ns, kernel->l2_ns);
 	least_floor_ns = fmax(other_share(point, 1 - kernel->l2_atomics_part) * all_ns, empty_ns);
 	kernel->least_other_ns = fmax(fmin(least_floor_ns, all_ns), beyond_ns);
@@ -288,10 +292,11 @@ static uint64_t least_batch(const struct atomics_kernel *kernel, bool is_most)
 }
 
 static void advise(struct atomics_kernel *kernel, const struct profile *profile,
-		   const struct roofline *roofline, const struct roofline_point *point)
+		   const struct roofline *roofline, const struct roofline_point *point,
+		   const struct ceilings *ceilings)
 {
-	double waves = least_waves(profile, kernel->kernel);
 	double empty_ns = roofline->graph_node_ns, atomic_share;
+	double blocks_ns = start_ns(profile, ceilings, kernel->kernel, empty_ns);
 
 	kernel->other_ns = kernel->kept_other_ns = ATOMICS_UNKNOWN;
 	kernel->least_other_ns = kernel->most_other_ns = ATOMICS_UNKNOWN;
@@ -300,8 +305,8 @@ static void advise(struct atomics_kernel *kernel, const struct profile *profile,
 		return;
 	atomic_share = ratio(kernel->explained_ns, kernel->duration_ns);
 	kernel->is_bottleneck = atomic_share > 0.5 && atomic_share > other_share(point, 1) &&
-				kernel->explained_ns > waves * empty_ns;
-	find_other(kernel, point, empty_ns, waves);
+				kernel->explained_ns > blocks_ns;
+	find_other(kernel, point, empty_ns, blocks_ns);
 	kernel->batch = least_batch(kernel, false);
 	kernel->most_batch = least_batch(kernel, true);
 }
@@ -389,7 +394,7 @@ static void collect(struct atomics *atomics, const struct profile *profile,
 		kernel.ceiling_ns = ceiling_ns(work, &kernel, ceilings);
 		find_shared(&kernel, ceilings);
 		explain(&kernel);
-		advise(&kernel, profile, roofline, point);
+		advise(&kernel, profile, roofline, point, ceilings);
 		atomics->kernels[atomics->kernel_count++] = kernel;
 	}
 	qsort(atomics->kernels, atomics->kernel_count, sizeof(*atomics->kernels), compare_kernels);
