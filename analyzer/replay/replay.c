@@ -175,6 +175,29 @@ static int64_t prepare_ns(struct run *run, size_t index)
 	return what->awaited_streams ? ns + what->awaited_streams * run->costs->stream_wait_ns : ns;
 }
 
+/* When a blocking copy from pageable memory begins to have its bytes staged: first it waits for its stream (CUDA Driver API,
+ * 'API synchronization behavior').  INT64_MIN: it is none, or what it waited for then is part of its time. */
+static int64_t staged_from_ns(const struct run *run, size_t index)
+{
+	const struct profile *profile = run->profile;
+	const struct submissions *submissions = &run->model->submissions;
+	const struct call_change *change = change_of_call(run->change, index);
+	const struct profile_copy *copy;
+	uint32_t op;
+
+	if (model_call_class(run->model, index) != CALL_COPY ||
+	    !submissions_count(submissions, index) || change->host != COST_RECORDED ||
+	    change->start != COST_RECORDED)
+		return INT64_MIN;
+	op = submissions_op(submissions, submissions_first(submissions, index));
+	if (profile->ops[op].kind != OP_COPY || !model_is_idle(run->model, op))
+		return INT64_MIN;
+	copy = &profile->copies[profile->ops[op].detail];
+	if (copy->is_async || copy->kind != COPY_TO_DEVICE || copy->src_memory != MEMORY_PAGEABLE)
+		return INT64_MIN;
+	return replay_ready_ns(run, op, 0, 0);
+}
+
 /* What the launch of a graph takes longer where its nodes are branches. */
 static int64_t branches_ns(struct run *run, size_t index)
 {
@@ -222,7 +245,7 @@ static void replay_call(struct run *run, uint32_t index)
 
 	run->work_end_ns = INT64_MIN;
 	start_ns = clock->replayed_ns + kept_pause_ns(run, index, pause_ns);
-	submit_ns = start_ns + prepare_ns(run, index);
+	submit_ns = max_ns(start_ns + prepare_ns(run, index), staged_from_ns(run, index));
 	replay_submit(run, index, submit_ns);
 	end_ns = change->host == COST_RECORDED ? call_end_ns(run, index, submit_ns)
 					       : changed_end_ns(run, index, submit_ns);

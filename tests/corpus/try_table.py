@@ -20,15 +20,20 @@ process       the whole process, as it was measured without recording
 run           from the first launch to the end of the last wait, measured without recording; its times bare
               and tried, in milliseconds
 predicted     from the first operation on the GPU to the last, by whatif's model, from a recording of a
-              bare run
+              bare run: what the change would bring in the source, without what the library takes itself
+steady        of the part that repeats, where the recordings of a bare and of a tried run have one: predicted, and
+              measured by both recordings
 by hand       the gain measured where the source was changed in that way, from the labels
 last          what is between: launches seen, nodes in graphs, how often graphs were launched and made, how
               many of their nodes were set to other parameters, and waits left out
+
+Below stands for each run that is predicted more than 25% off why, by reasons.csv, which was written after that.
 """
 
 import collections
 import contextlib
 import csv
+import dataclasses
 import json
 import pathlib
 import sys
@@ -52,6 +57,29 @@ REACHED = {
 }
 SLOWER = 0.97
 NEAR = 0.25
+REASONS = pathlib.Path(__file__).parent / "trials" / "reasons.csv"
+
+
+@dataclasses.dataclass
+class Pair:
+    """What was predicted of a run and what was measured: speedup, low, high."""
+
+    run: str
+    strategy: str
+    predicted: dict
+    measured: dict
+
+    @property
+    def off(self):
+        return self.predicted["speedup"] / self.measured["speedup"] - 1
+
+    @property
+    def is_inside(self):
+        return self.predicted["low"] <= self.measured["speedup"] <= self.predicted["high"]
+
+    @property
+    def is_meeting(self):
+        return self.predicted["low"] <= self.measured["high"] and self.measured["low"] <= self.predicted["high"]
 
 
 def read_trials(folder):
@@ -115,21 +143,26 @@ def by_hand(run, strategy, rows):
 
 
 def print_strategies(trials, rows):
-    layout = "{:38} {:12} {:8} {:>8} {:>8} {:>8} {:>7} {:>10} {:>18} {:>6} {:>8}  {}"
+    layout = "{:38} {:12} {:8} {:>8} {:>8} {:>8} {:>7} {:>10} {:>18} {:>6} {:>14} {:>8}  {}"
     titles = ("run", "strategy", "results", "process", "bare_ms", "tried_ms", "run")
-    titles += ("predicted", "interval", "off", "by hand", "")
+    titles += ("predicted", "interval", "off", "steady", "by hand", "")
     print("\n" + layout.format(*titles).rstrip())
-    pairs = []
+    pairs, steadies = [], []
     for (run, name), trial in trials.items():
         if name == "all":
             continue
         said = trial.get("prediction") or {}
         predicted, measured = said.get("run") or {}, (trial.get("run") or {}).get("speedup")
         gain, low, high = (predicted.get(end) for end in ("speedup", "low", "high"))
-        off = ""
-        if gain and measured and reached(trial) != "nothing":  # else the change was not made
-            pairs.append((gain, low, high, measured, said["up_to"]))
-            off = f"{100 * (gain / measured - 1):+.0f}%"
+        steady, off = "", ""
+        is_changed = reached(trial) != "nothing"  # else there is nothing to compare
+        if gain and measured and is_changed:
+            pairs.append(Pair(run, name, predicted, trial["run"]))
+            off = f"{100 * pairs[-1].off:+.0f}%"
+        repeating, repeating_measured = said.get("steady") or {}, said.get("steady_measured")
+        if repeating.get("speedup") and repeating_measured and is_changed:
+            steadies.append(Pair(run, name, repeating, {"speedup": repeating_measured}))
+            steady = f"{score.text_of(repeating['speedup'])} {score.text_of(repeating_measured)}"
         interval = f"{score.text_of(low)} to {score.text_of(high)}" if gain else ""
         marks = "up to" if said.get("up_to") else ""
         marks = ", ".join(filter(None, [marks, counted(trial)]))
@@ -138,12 +171,23 @@ def print_strategies(trials, rows):
         results = trial["results"] if trial["has_equal_ends"] else "other end"
         process, run_gain, gain_text = (score.text_of(one) for one in (trial["measured"], measured, gain))
         hand = score.text_of(by_hand(run, name, rows))
-        words = (run_gain, gain_text, interval, off, hand, marks)
+        words = (run_gain, gain_text, interval, off, steady, hand, marks)
         print(layout.format(run[:38], name, results, process, *times, *words).rstrip())
-    return pairs
+    return pairs, steadies
 
 
-def print_totals(trials, rows, pairs):
+def print_pairs(what, pairs):
+    near = sum(abs(pair.off) <= NEAR for pair in pairs)
+    inside = sum(pair.is_inside for pair in pairs)
+    print(f"{what}, predicted and measured: {len(pairs)}; within 25% {score.percent(near, len(pairs))}", end="; ")
+    print(f"inside the interval {score.percent(inside, len(pairs))}", end="")
+    if all(pair.measured.get("low") for pair in pairs):
+        meeting = sum(pair.is_meeting for pair in pairs)
+        print(f"; the ranges of both meet in {score.percent(meeting, len(pairs))}", end="")
+    print()
+
+
+def print_totals(trials, rows, pairs, steadies):
     print(f"\nprograms: {len({rows[run].label['program'] for run, _ in trials if run in rows})}", end="")
     for what, chosen in (("together", "all"), ("alone", None)):
         some = [trial for (_, name), trial in trials.items() if (name == "all") == (chosen == "all")]
@@ -152,10 +196,19 @@ def print_totals(trials, rows, pairs):
         found = ", ".join(f"{result} {count}" for result, count in sorted(counts.items()))
         print(f"\nstrategies {what}: {len(some)} trials; results: {found}; the same end: {ends}")
         print(f"  slower by more than 3% and noise: {sum(bool(is_slower(trial)) for trial in some)}")
-    near = sum(abs(gain / measured - 1) <= NEAR for gain, _, _, measured, _ in pairs)
-    inside = sum(low <= measured <= high for _, low, high, measured, _ in pairs)
-    print(f"\npredicted and measured: {len(pairs)}; within 25% {score.percent(near, len(pairs))}", end="; ")
-    print(f"inside the interval {score.percent(inside, len(pairs))}")
+    print()
+    print_pairs("the run", pairs)
+    print_pairs("steady states", steadies)
+
+
+def print_reasons(pairs):
+    with open(REASONS, newline="", encoding="utf-8") as file:
+        reasons = {(row["run"], row["strategy"]): row["reason"] for row in csv.DictReader(file)}
+    print("\nmore than 25% off:")
+    for pair in sorted(pairs, key=lambda pair: -abs(pair.off)):
+        if abs(pair.off) > NEAR:
+            reason = reasons.get((pair.run, pair.strategy), "not known")
+            print(f"{pair.run:24} {pair.strategy:12} {100 * pair.off:+5.0f}%  {reason}")
 
 
 def read_rows(folder, scratch, runs):
@@ -183,8 +236,9 @@ def main(trials_path, *row_folders):
         for number, row_folder in enumerate(row_folders):
             rows |= read_rows(pathlib.Path(row_folder), scratch / f"recordings.{number}", runs)
         print_programs(trials)
-        pairs = print_strategies(trials, rows)
-        print_totals(trials, rows, pairs)
+        pairs, steadies = print_strategies(trials, rows)
+        print_totals(trials, rows, pairs, steadies)
+        print_reasons(pairs)
 
 
 if __name__ == "__main__":

@@ -92,6 +92,61 @@ static void test_untraced_graph_gaps(void **state)
 	replayed_free(&it);
 }
 
+/* A copy to the device, whose bytes the call stages for 20 us, a kernel and a wait. */
+static struct replayed copied_loop(uint32_t memory, bool is_async)
+{
+	const struct profile_copy copy = {.bytes = 1 << 20,
+					  .kind = COPY_TO_DEVICE,
+					  .src_memory = memory,
+					  .is_async = is_async};
+	struct builder *b = builder_new(1, 1);
+
+	for (int i = 0; i < LOOPS; i++) {
+		int64_t now_ns = i * 42000, launch_ns = now_ns + 21000;
+
+		builder_copy(b, 0, copy, now_ns + 21000, now_ns + 24000,
+			     builder_call(b, 0, is_async ? "cudaMemcpyAsync" : "cudaMemcpy",
+					  CALL_COPY, now_ns, now_ns + 20000));
+		builder_kernel(b, 0, "step", launch_ns + START_NS, launch_ns + START_NS + BUSY_NS,
+			       builder_launch(b, 0, launch_ns, launch_ns + CALL_NS));
+		wait_until(b, launch_ns + CALL_NS, launch_ns + START_NS + BUSY_NS + 3000);
+	}
+	builder_finish(b);
+	return replayed_new(b);
+}
+
+/* Without the wait the host comes to the next copy while the kernel runs.  Of memory that is not pinned a blocking copy
+ * stages nothing before that has ended; others go on. */
+static void test_staging_waits_for_stream(void **state)
+{
+	static const uint8_t calls[] = {CALL_KEPT, CALL_KEPT, CALL_DROPPED};
+	static const struct {
+		uint32_t memory;
+		bool is_async, is_waiting;
+	} copies[] = {{MEMORY_PAGEABLE, false, true},
+		      {MEMORY_PAGEABLE, true, false},
+		      {MEMORY_PINNED, false, false}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(copies) / sizeof(copies[0]); i++) {
+		struct replayed it = copied_loop(copies[i].memory, copies[i].is_async);
+		struct change change = same_every_time(&it, calls, 3);
+		int64_t kernel_end_ns, staged_from_ns;
+
+		replayed_run(&it, NULL, NULL);
+		assert_int_equal(replayed_wall_ns(&it), (LOOPS - 1) * 42000 + 15000);
+		replayed_run(&it, &change, NULL);
+		kernel_end_ns = it.replay.op_start_ns[1] + BUSY_NS;
+		staged_from_ns = it.replay.call_end_ns[3] - 20000;
+		if (copies[i].is_waiting)
+			assert_int_equal(staged_from_ns, kernel_end_ns);
+		else
+			assert_true(staged_from_ns < kernel_end_ns);
+		change_free(&change);
+		replayed_free(&it);
+	}
+}
+
 static void test_waits_dropped(void **state)
 {
 	static const uint8_t calls[] = {CALL_KEPT, CALL_DROPPED};
@@ -445,6 +500,8 @@ static void test_awaited_streams(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		SENTENCE("a blocking copy of pageable memory waits for its stream before it stages",
+			 test_staging_waits_for_stream),
 		SENTENCE("what recording added to calls is left out", test_untraced_loop),
 		SENTENCE("what recording added between kernels of a stream is left out",
 			 test_untraced_gaps),
