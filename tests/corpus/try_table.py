@@ -21,13 +21,14 @@ run           from the first launch to the end of the last wait, measured withou
               and tried, in milliseconds
 predicted     from the first operation on the GPU to the last, by whatif's model, from a recording of a
               bare run: what the change would bring in the source, without what the library takes itself
-steady        of the part that repeats, where the recordings of a bare and of a tried run have one: predicted, and
-              measured by both recordings
+steady        of the part that repeats, where the recordings of a bare and of a tried run have one:
+              predicted, and measured by both recordings
 by hand       the gain measured where the source was changed in that way, from the labels
 last          what is between: launches seen, nodes in graphs, how often graphs were launched and made, how
               many of their nodes were set to other parameters, and waits left out
 
-Below stands for each run that is predicted more than 25% off why, by reasons.csv, which was written after that.
+Below stands for each run that is predicted more than 25% off why, by reasons.csv, which was written
+after that.
 """
 
 import collections
@@ -79,7 +80,8 @@ class Pair:
 
     @property
     def is_meeting(self):
-        return self.predicted["low"] <= self.measured["high"] and self.measured["low"] <= self.predicted["high"]
+        predicted, measured = self.predicted, self.measured
+        return predicted["low"] <= measured["high"] and measured["low"] <= predicted["high"]
 
 
 def read_trials(folder):
@@ -179,7 +181,8 @@ def print_strategies(trials, rows):
 def print_pairs(what, pairs):
     near = sum(abs(pair.off) <= NEAR for pair in pairs)
     inside = sum(pair.is_inside for pair in pairs)
-    print(f"{what}, predicted and measured: {len(pairs)}; within 25% {score.percent(near, len(pairs))}", end="; ")
+    print(f"{what}, predicted and measured: {len(pairs)}", end="; ")
+    print(f"within 25% {score.percent(near, len(pairs))}", end="; ")
     print(f"inside the interval {score.percent(inside, len(pairs))}", end="")
     if all(pair.measured.get("low") for pair in pairs):
         meeting = sum(pair.is_meeting for pair in pairs)
