@@ -217,9 +217,36 @@ static void move_of_page(bool is_to_host, uintptr_t host, unsigned char *device,
 	}
 }
 
+/* Much faster than by page; as far as the program can touch the memory. */
+static bool move_at_once(const struct copy *copy)
+{
+	struct iovec device = {(void *)copy->device, copy->bytes};
+	struct iovec host = {copy->host, copy->bytes};
+	ssize_t moved = copy->is_to_host ? process_vm_writev(getpid(), &device, 1, &host, 1, 0)
+					 : process_vm_readv(getpid(), &device, 1, &host, 1, 0);
+
+	return moved == (ssize_t)copy->bytes;
+}
+
+/* A page of it is no longer the one that was registered. */
+static bool has_old(const struct copy *copy)
+{
+	const struct registered *one = registered_at(copy->host);
+	size_t from = one ? (size_t)((unsigned char *)copy->host - one->address) : 0;
+
+	if (!one || !one->old)
+		return false;
+	for (size_t i = from / PAGE_BYTES; i * PAGE_BYTES < from + copy->bytes; i++)
+		if (one->is_old[i])
+			return true;
+	return false;
+}
+
 static void move_bytes(const struct copy *copy)
 {
 	take_time(copy, "pieces");
+	if (!has_old(copy) && move_at_once(copy))
+		return;
 	pthread_once(&once, open_memory);
 	for (size_t from = 0, bytes; from < copy->bytes; from += bytes) {
 		uintptr_t host = (uintptr_t)copy->host + from;
@@ -327,24 +354,20 @@ static CUresult give_piece(const struct copy *copy)
 	return result;
 }
 
-static bool move_page(const struct copy *copy, size_t from, size_t bytes)
-{
-	struct iovec device = {(unsigned char *)copy->device + from, bytes};
-	struct iovec host = {(unsigned char *)copy->host + from, bytes};
-
-	if (copy->is_to_host)
-		return process_vm_writev(getpid(), &device, 1, &host, 1, 0) == (ssize_t)bytes;
-	return process_vm_readv(getpid(), &device, 1, &host, 1, 0) == (ssize_t)bytes;
-}
-
+/* Where not all of it can be moved, as many of its pages as can. */
 static bool move_pages(const struct copy *copy)
 {
 	size_t bytes = PAGE_BYTES - (uintptr_t)copy->host % PAGE_BYTES;
 
+	if (move_at_once(copy))
+		return true;
 	for (size_t from = 0; from < copy->bytes; from += bytes, bytes = PAGE_BYTES) {
-		if (bytes > copy->bytes - from)
-			bytes = copy->bytes - from;
-		if (!move_page(copy, from, bytes))
+		struct copy page = *copy;
+
+		page.host = (unsigned char *)copy->host + from;
+		page.device = copy->device + from;
+		page.bytes = bytes < copy->bytes - from ? bytes : copy->bytes - from;
+		if (!move_at_once(&page))
 			return false;
 	}
 	return true;
