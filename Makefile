@@ -276,8 +276,10 @@ $(unit_library): $(library_o) $(BUILD)/.sources
 # What is tested is in the library, optimized as it is; compiling the tests' own code so takes four times as long.
 $(unit_c:%.c=$(BUILD)/%.o) $(fixture_o): private ALL_CFLAGS += -O0
 
+# It links them in a third of the time; where there is none, with the usual one.
+gold := $(if $(shell command -v ld.gold),-fuse-ld=gold)
 $(units): %: %.o $(fixture_o) $(unit_library)
-	$(CC) $(SANITIZER) -o $@ $(inputs) $(LDFLAGS) $(unit_library) -Wl,-rpath,'$$ORIGIN/../..' -lcmocka $(ANALYZER_LIBS)
+	$(CC) $(SANITIZER) $(gold) -o $@ $(inputs) $(LDFLAGS) $(unit_library) -Wl,-rpath,'$$ORIGIN/../..' -lcmocka $(ANALYZER_LIBS)
 
 # NVTX's own start reads plainly what whoever attaches writes: ThreadSanitizer takes that for races.
 $(BUILD)/tests/collector/mock_app_nvtx.o $(BUILD)/tests/collector/libfirst_nvtx.o: SANITIZER :=
