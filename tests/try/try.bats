@@ -177,16 +177,16 @@ count() {
 
 @test "copies of pageable memory through pinned memory do the same: every form, size, stream and bad address, alone and with all strategies" {
 	strategies=pinned
-	for seed in ${SEEDS:-1 2 5 9 10}; do both "$seed" copies; done
+	for seed in ${SEEDS:-1 5 10}; do both "$seed" copies; done
 	strategies=graph,pinned
-	for seed in ${SEEDS:-2 9}; do both "$seed" copies; done
+	for seed in ${SEEDS:-9}; do both "$seed" copies; done
 	[ "$(count copies_staged)" -gt 100 ]
 	[ "$(count unwatched)" -gt 0 ] || [ "$(count copies_registered)" -gt 100 ]
 	for reason in small_copy known_memory memory_range bad_address capture forked; do
 		[ "$(count "passed:$reason")" -gt 0 ]
 	done
 	export FAKE_DRIVER_ORDER=loose strategies=graph,pool,fewer-waits,pinned
-	for seed in ${SEEDS:-3 6 7}; do both "$seed" copies; done
+	for seed in ${SEEDS:-3 6}; do both "$seed" copies; done
 	[ "$(count frees_kept)" -gt 0 ]
 	rm counts.*
 	for seed in ${SEEDS:-1 2 4}; do both_later "$seed" private-copies; done
@@ -196,17 +196,17 @@ count() {
 
 @test "threads that copy at once get what they copied, also where it compares and steps aside by itself" {
 	strategies=pinned
-	for seed in ${SEEDS:-3 5 8 16}; do both "$seed" copies-at-once; done
+	for seed in ${SEEDS:-3 5 16}; do both "$seed" copies-at-once; done
 	[ "$(count copies_staged)" -gt 20 ]
 	strategies=graph,pool,pinned
 	for seed in ${SEEDS:-4}; do both "$seed" copies-at-once; done
 	strategies=pinned always=
-	for seed in ${SEEDS:-5 12}; do both "$seed" copies && both "$seed" copies-at-once; done
+	for seed in ${SEEDS:-5}; do both "$seed" copies && both "$seed" copies-at-once; done
 }
 
 @test "copies that the GPU does not begin are left to the driver after a while, as it may wait for the program" {
 	export FAKE_DRIVER_STALLS=1 strategies=pinned
-	for seed in ${SEEDS:-2 6 9}; do both "$seed" copies; done
+	for seed in ${SEEDS:-2 9}; do both "$seed" copies; done
 	[ "$(count passed:stalled)" -gt 0 ]
 	[ "$(count copies_staged)" -gt 20 ]
 }
