@@ -192,7 +192,10 @@ const char *fixture_table(enum trace_table table)
 
 void fixture_create(struct fixture *fixture)
 {
-	*fixture = (struct fixture){.path = "/tmp/rooflinectl-test-XXXXXX"};
+	const char *folder = getenv("TMPDIR");
+
+	snprintf(fixture->path, sizeof(fixture->path), "%s/rooflinectl-test-XXXXXX",
+		 folder && strlen(folder) < 32 ? folder : "/tmp");
 	if (!mkdtemp(fixture->path))
 		die(fixture->path);
 }
