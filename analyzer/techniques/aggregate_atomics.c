@@ -5,17 +5,11 @@
  */
 #include "techniques/techniques.h"
 
-#include "techniques/shared/lengths.h"
 #include "techniques/shared/merged_atomics.h"
 
 static size_t merge(struct application *application)
 {
 	return merged_atomics_change(application, ATOMICS_IN_BLOCKS);
-}
-
-static int change_run(struct application *application)
-{
-	return lengths_change(application, merge);
 }
 
 const struct technique technique_aggregate_atomics = {
@@ -39,5 +33,5 @@ const struct technique technique_aggregate_atomics = {
 	.has_ops = true,
 	.bound = BOUND_BUSY | BOUND_KERNELS,
 	.spread = SPREAD_KERNELS,
-	.change_run = change_run,
+	.change_lengths = merge,
 };

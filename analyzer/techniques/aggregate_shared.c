@@ -5,7 +5,6 @@
  */
 #include "techniques/techniques.h"
 
-#include "techniques/shared/lengths.h"
 #include "techniques/shared/merged_atomics.h"
 
 static const char not_measured[] =
@@ -15,11 +14,6 @@ static const char not_measured[] =
 static size_t merge(struct application *application)
 {
 	return merged_atomics_change(application, ATOMICS_IN_SHARED);
-}
-
-static int change_run(struct application *application)
-{
-	return lengths_change(application, merge);
 }
 
 const struct technique technique_aggregate_shared = {
@@ -44,5 +38,5 @@ const struct technique technique_aggregate_shared = {
 	.has_ops = true,
 	.bound = BOUND_BUSY | BOUND_KERNELS,
 	.spread = SPREAD_KERNELS,
-	.change_run = change_run,
+	.change_lengths = merge,
 };

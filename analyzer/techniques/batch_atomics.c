@@ -3,17 +3,11 @@
  */
 #include "techniques/techniques.h"
 
-#include "techniques/shared/lengths.h"
 #include "techniques/shared/merged_atomics.h"
 
 static size_t merge(struct application *application)
 {
 	return merged_atomics_change(application, ATOMICS_IN_THREADS);
-}
-
-static int change_run(struct application *application)
-{
-	return lengths_change(application, merge);
 }
 
 const struct technique technique_batch_atomics = {
@@ -37,5 +31,5 @@ const struct technique technique_batch_atomics = {
 	.has_ops = true,
 	.bound = BOUND_BUSY | BOUND_KERNELS,
 	.spread = SPREAD_KERNELS,
-	.change_run = change_run,
+	.change_lengths = merge,
 };

@@ -31,11 +31,6 @@ static size_t balance_kernels(struct application *application)
 	return changed_count;
 }
 
-static int change_run(struct application *application)
-{
-	return lengths_change(application, balance_kernels);
-}
-
 const struct technique technique_dynamic_queue = {
 	.id = "dynamic_queue",
 	.option = "queue",
@@ -54,5 +49,5 @@ const struct technique technique_dynamic_queue = {
 	.has_ops = true,
 	.bound = BOUND_BUSY | BOUND_KERNELS,
 	.spread = SPREAD_KERNELS,
-	.change_run = change_run,
+	.change_lengths = balance_kernels,
 };

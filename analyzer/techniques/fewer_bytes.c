@@ -52,11 +52,6 @@ static size_t narrow_kernels(struct application *application)
 	return changed_count;
 }
 
-static int change_run(struct application *application)
-{
-	return lengths_change(application, narrow_kernels);
-}
-
 const struct technique technique_fewer_bytes = {
 	.id = "fewer_bytes",
 	.option = "narrow",
@@ -78,5 +73,5 @@ const struct technique technique_fewer_bytes = {
 	.has_ops = true,
 	.bound = BOUND_BUSY | BOUND_KERNELS,
 	.spread = SPREAD_KERNELS,
-	.change_run = change_run,
+	.change_lengths = narrow_kernels,
 };

@@ -49,11 +49,6 @@ static size_t pad_kernels(struct application *application)
 	return changed_count;
 }
 
-static int change_run(struct application *application)
-{
-	return lengths_change(application, pad_kernels);
-}
-
 const struct technique technique_pad_shared = {
 	.id = "pad_shared",
 	.option = "pad-shared",
@@ -72,5 +67,5 @@ const struct technique technique_pad_shared = {
 	.has_ops = true,
 	.bound = BOUND_BUSY | BOUND_KERNELS,
 	.spread = SPREAD_KERNELS,
-	.change_run = change_run,
+	.change_lengths = pad_kernels,
 };

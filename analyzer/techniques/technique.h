@@ -91,7 +91,10 @@ struct technique {
 	 * back where it refuses.  NULL: it knows no loops. */
 	const char *(*change_loop)(struct application *application, const struct loop *loop);
 
-	/* After the loops, or NULL.  Returns 0 or -ENOMEM. */
+	/* After the loops, or NULL: only how long operations take (shared/lengths.h).  Returns how many it changed. */
+	size_t (*change_lengths)(struct application *application);
+
+	/* Then, or NULL.  Returns 0 or -ENOMEM. */
 	int (*change_run)(struct application *application);
 
 	/* Of a technique that changes a whole job, and neither loops nor the run of one GPU (job_application.h): returns why

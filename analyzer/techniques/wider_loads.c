@@ -48,11 +48,6 @@ static size_t speed_up(struct application *application)
 	return changed_count;
 }
 
-static int change_run(struct application *application)
-{
-	return lengths_change(application, speed_up);
-}
-
 const struct technique technique_wider_loads = {
 	.id = "wider_loads",
 	.option = "wider-loads",
@@ -72,5 +67,5 @@ const struct technique technique_wider_loads = {
 	.has_ops = true,
 	.bound = BOUND_BUSY | BOUND_KERNELS,
 	.spread = SPREAD_KERNELS,
-	.change_run = change_run,
+	.change_lengths = speed_up,
 };

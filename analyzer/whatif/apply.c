@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/worker.h"
+#include "techniques/shared/lengths.h"
 #include "techniques/shared/readbacks.h"
 #include "techniques/shared/waits.h"
 #include "whatif/loop_parts.h"
@@ -207,6 +208,8 @@ int apply_technique(struct effect *effect, struct applied *applied, enum techniq
 	for (size_t i = 0; rc == 0 && technique->change_loop && i < loops->count; i++)
 		if (is_on_device(applied, &loops->items[i]))
 			rc = try_loop(applied, id, i);
+	if (rc == 0 && technique->change_lengths)
+		rc = lengths_change(application, technique->change_lengths);
 	if (rc == 0 && technique->change_run)
 		rc = technique->change_run(application);
 	if (application->place_count > place_count) {

@@ -81,8 +81,8 @@ static void test_arguments(void **state)
 	for (int i = 0; i < TECHNIQUE_COUNT; i++) {
 		const struct technique *technique = techniques[i];
 
-		assert_true(technique->change_loop || technique->change_run ||
-			    technique->change_job);
+		assert_true(technique->change_loop || technique->change_lengths ||
+			    technique->change_run || technique->change_job);
 		assert_int_equal(technique->argument == ARGUMENT_RANGE,
 				 technique->change_loop != NULL);
 	}
