@@ -252,8 +252,10 @@ for a in answers:
         if of['speedup'] is not None:
             assert of['low'] <= of['speedup'] <= of['high'] < 40, (a['recording'], of)
             # the launch of a graph waits for the one before it: kernels that overlap the next one do so no more between graphs,
-            # nor do copies of one GPU what the other one does
-            least = 0.7 if any(name in a['recording'] for name in ('dependent_launch.dependent', 'nccl_bucketed.buckets', 'p2p_overlap.naive', 'ddp.buckets')) else 0.95
+            # nor do copies of one GPU what the other one does; and streams that wait for each other take the host longer, of
+            # which launches are too slow anyway
+            has_streams = any(s['strategy'] == 'concurrent_kernels' and s['speedup'] for s in a['strategies'])
+            least = 0.7 if has_streams or any(name in a['recording'] for name in ('dependent_launch.dependent', 'nccl_bucketed.buckets', 'p2p_overlap.naive', 'ddp.buckets')) else 0.95
             # a thread that only waits for messages has loops without a time of the GPU
             assert of['speedup'] > least and (of['after_ns'] > 0 or of['before_ns'] == 0), (a['recording'], of)
     assert (a['speedup'] is None) == all(s['refusal'] for s in a['strategies']), a['recording']
