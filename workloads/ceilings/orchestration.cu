@@ -101,19 +101,21 @@ static long long clock_offset_ns(struct orchestra &o)
 }
 
 /* Host time of one call, which may be queued: so few at once that the queue never fills. */
-static double call_ns(struct orchestra &o, const std::function<void()> &call)
+static double queued_call_ns(struct orchestra &o, const std::function<void()> &call)
 {
 	const int calls = 64;
+	unsigned long long begin_ns = host_now_ns(), end_ns;
 
-	return median_of(o.trials, [&]() {
-		unsigned long long begin_ns = host_now_ns(), end_ns;
+	for (int i = 0; i < calls; i++)
+		call();
+	end_ns = host_now_ns();
+	CUDA_CHECK(cudaStreamSynchronize(o.stream));
+	return (double)(end_ns - begin_ns) / calls;
+}
 
-		for (int i = 0; i < calls; i++)
-			call();
-		end_ns = host_now_ns();
-		CUDA_CHECK(cudaStreamSynchronize(o.stream));
-		return (double)(end_ns - begin_ns) / calls;
-	});
+static double call_ns(struct orchestra &o, const std::function<void()> &call)
+{
+	return median_of(o.trials, [&]() { return queued_call_ns(o, call); });
 }
 
 static void idle(unsigned long long span_ns)
@@ -249,18 +251,23 @@ static double event_wait_ns(struct orchestra &o)
 }
 
 /* By turns each stream goes on when the other one is there. */
+/* Both in turn: from second to second a launch takes longer or shorter than a wait does. */
 static double stream_wait_ns(struct orchestra &o)
 {
 	cudaStream_t from = o.stream, to = o.other_stream;
-	double ns = call_ns(o, [&]() {
-		CUDA_CHECK(cudaEventRecord(o.reached, from));
-		CUDA_CHECK(cudaStreamWaitEvent(to, o.reached, 0));
-		CUDA_LAUNCH(empty_kernel<<<1, 32, 0, to>>>(0));
-		std::swap(from, to);
+	double ns = median_of(o.trials, [&]() {
+		double waiting_ns = queued_call_ns(o, [&]() {
+			CUDA_CHECK(cudaEventRecord(o.reached, from));
+			CUDA_CHECK(cudaStreamWaitEvent(to, o.reached, 0));
+			CUDA_LAUNCH(empty_kernel<<<1, 32, 0, to>>>(0));
+			std::swap(from, to);
+		});
+
+		CUDA_CHECK(cudaStreamSynchronize(o.other_stream));
+		return waiting_ns - queued_call_ns(o, [&]() { launch_empty(o, 1, 0); });
 	});
 
-	CUDA_CHECK(cudaStreamSynchronize(o.other_stream));
-	return std::max(ns - launch_call_ns(o), 0.0);
+	return std::max(ns, 0.0);
 }
 
 static double small_copy_ns(struct orchestra &o)
