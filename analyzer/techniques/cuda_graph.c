@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "analysis/statistics/jit.h"
 #include "replay/calls.h"
 #include "replay/loop_steps.h"
 #include "techniques/shared/waits.h"
@@ -30,6 +31,8 @@ static const char reads_back[] = "the host reads a result before it launches wha
 static const char calls_back[] =
 	"a function of the host runs between the launches, also in a graph";
 static const char loads_code[] = "code is loaded or compiled between the launches";
+static const char unloads_code[] =
+	"code is unloaded in each iteration, and a graph with its kernels with it";
 
 /* Sizes differ: the host gives each node its parameters before each launch, and prepares them as it did before. */
 static const struct call_change updated_launch = {.pause = PAUSE_KEPT,
@@ -91,6 +94,14 @@ static const char *why_not_captured(const struct change *change, const struct mo
 			return reads_back;
 	}
 	return NULL;
+}
+
+static bool has_unload(const struct model *model, size_t first, size_t end)
+{
+	for (size_t i = first; i < end; i++)
+		if (jit_is_unload(model->profile, &model->profile->calls[i]))
+			return true;
+	return false;
 }
 
 /* ---- what becomes of a loop ---- */
@@ -167,6 +178,8 @@ static const char *capture(struct capturing *capturing, size_t first, size_t end
 
 	if (!refusal && waits_count(model, first, last) > capturing->usual_waits)
 		refusal = refused_irregular; /* the wait is not the loop's, and stays */
+	if (!refusal && has_unload(model, first, end))
+		refusal = unloads_code;
 	if (refusal)
 		return refusal;
 	for (size_t i = first; i < last; i++) {

@@ -10,6 +10,8 @@
 static const char reads_back[] = "the host reads a result before it launches what follows";
 
 static const char loads_code[] = "code is loaded or compiled between the launches";
+static const char unloads_code[] =
+	"code is unloaded in each iteration, and a graph with its kernels with it";
 
 static void test_graph(void **state)
 {
@@ -164,6 +166,8 @@ static void test_graph_refusals(void **state)
 	loop_expect_refusal("kek", &technique_cuda_graph, NULL);
 	loop_expect_refusal("kjk", &technique_cuda_graph, loads_code);
 	loop_expect_refusal("kJk", &technique_cuda_graph, NULL);
+	loop_expect_refusal("JkkzK", &technique_cuda_graph, unloads_code);
+	loop_expect_refusal("Jkkz", &technique_cuda_graph, unloads_code);
 	loop_expect_refusal("khk", &technique_cuda_graph, NULL);
 }
 
