@@ -305,6 +305,10 @@ wrong() {
 	[ "$status" -eq 0 ]
 	[ "$output" = roofline-tune.svg ]
 	grep -q 'bayesian, 2 times' roofline-tune.svg
+	tune --param a=10,2,1 --objective 'stdout:[0-9]+' --search exhaustive --trials 1 --quiet -o ends -- echo '{a}'
+	tune --param a=10,2,1 --objective 'stdout:[0-9]+' --search random --trials 3 --quiet -o ends -- echo '{a}'
+	"$ROOFLINECTL" plot tune ends -o ends
+	grep -q 'exhaustive: 10x after 1<' ends/roofline-tune.svg
 	# The title of the axis is above the legend.
 	baseline() { grep -B1 "<text>.*$1" roofline-tune.svg | sed -n 's/.*translate([0-9.]*,\([0-9]*\).*/\1/p'; }
 	[ "$(($(baseline '>trials<') + 13))" -le "$(baseline 'bayesian, 2 times')" ]
