@@ -19,7 +19,7 @@
  *   fused_graph  both
  *   batched      fused, several requests at a time: up to 32, and up to 4,096 tokens
  *   pipelined    fused, each third of the layers in a stream of its own: requests follow each other
- *   selected     batched in one graph, which was fastest for all shapes that were measured
+ *   selected     batched in one graph: with one request what fused_graph is, with more the fastest of all that was measured
  *
  * FLOPs of one iteration, of T tokens in requests of S, H hidden values, L layers, in products:
  *   24 T H^2 L, and 4 T S H L of attention (naive computes all scores, fused half of them)

@@ -200,6 +200,16 @@ static uint32_t trials_needed(const struct scene *scene, const struct curve *cur
 	return 0;
 }
 
+/* What half of the sessions had at the end, or better; infinite: no value at all. */
+static double median_at_end(const struct scene *scene, const struct curve *curve)
+{
+	double ratios[1000];
+
+	if (!curve->found || !curve->trial_count)
+		return INFINITY;
+	return ratios[(ratios_at(scene, curve, curve->trial_count - 1, ratios) - 1) / 2];
+}
+
 static void set_legend(struct chart_file *file, const struct scene *scene)
 {
 	char text[256], letter[2] = "";
@@ -208,6 +218,7 @@ static void set_legend(struct chart_file *file, const struct scene *scene)
 	for (size_t i = 0; i < scene->curve_count; i++) {
 		const struct curve *curve = &scene->curves[i];
 		uint32_t needed = trials_needed(scene, curve);
+		double at_end = median_at_end(scene, curve);
 		size_t used = (size_t)snprintf(text, sizeof(text), "%s", curve->search);
 
 		if (curve->session_count > 1)
@@ -215,6 +226,11 @@ static void set_legend(struct chart_file *file, const struct scene *scene)
 						 curve->session_count);
 		if (needed)
 			snprintf(text + used, sizeof(text) - used, ": 3%% after %u", needed);
+		else if (isfinite(at_end))
+			snprintf(text + used, sizeof(text) - used, ": %.3gx after %u", at_end,
+				 curve->trial_count);
+		else
+			snprintf(text + used, sizeof(text) - used, ": no value");
 		letter[0] = letter_of(i);
 		chart_set_legend(file, (int)i + 1, (int)i + 1, text);
 		fprintf(file->stream, "legend_letter[%zu] = '%s'\n", i + 1, letter);

@@ -86,17 +86,24 @@ static bool read_number(const char *text, size_t length, double *value)
 	return is_number;
 }
 
-bool tune_objective_of_output(const struct tune_objective *objective, const char *output,
-			      double *value)
+/* The last number in [line, end), a line without its end.  regexec() would look for the end of all that follows each
+ * time: REG_STARTEND keeps it to the line. */
+static bool last_of_line(const struct tune_objective *objective, const char *line, const char *end,
+			 double *value)
 {
 	bool is_found = false;
 	regmatch_t match[2];
 
-	for (const char *at = output;
-	     *at && !regexec(&objective->regex, at, 2, match, at == output ? 0 : REG_NOTBOL);) {
-		const regmatch_t *part = match[1].rm_so >= 0 ? &match[1] : &match[0];
+	for (const char *at = line; at < end;) {
+		const regmatch_t *part = &match[0];
 		double found;
 
+		match[0] = (regmatch_t){.rm_so = 0, .rm_eo = end - at};
+		if (regexec(&objective->regex, at, 2, match,
+			    REG_STARTEND | (at == line ? 0 : REG_NOTBOL)))
+			break;
+		if (match[1].rm_so >= 0)
+			part = &match[1];
 		if (read_number(at + part->rm_so, (size_t)(part->rm_eo - part->rm_so), &found)) {
 			*value = found;
 			is_found = true;
@@ -104,6 +111,23 @@ bool tune_objective_of_output(const struct tune_objective *objective, const char
 		at += match[0].rm_eo > 0 ? match[0].rm_eo : 1;
 	}
 	return is_found;
+}
+
+bool tune_objective_of_output(const struct tune_objective *objective, const char *output,
+			      double *value)
+{
+	const char *end = output + strlen(output);
+	const char *line;
+
+	for (;; end = line - 1) { /* the last line first */
+		const char *before = memrchr(output, '\n', (size_t)(end - output));
+
+		line = before ? before + 1 : output;
+		if (last_of_line(objective, line, end, value))
+			return true;
+		if (line == output)
+			return false;
+	}
 }
 
 /* ---- of a recording ---- */

@@ -98,6 +98,12 @@ static void print_trials(FILE *out, const struct tune_bench *bench,
 
 /* ---- of the best ---- */
 
+/* What a program prints may be 0 or less: then no share of it says anything. */
+static bool have_ratio(double one, double other)
+{
+	return one > 0 && other > 0;
+}
+
 static double ratio(const struct tune_options *options, double worse, double better)
 {
 	return options->objective.is_maximized ? better / worse : worse / better;
@@ -132,9 +138,11 @@ static void print_verdict(FILE *out, const struct tune_options *options,
 		fputs("  each was measured once, so chance may have chosen: --repeats 5 tells\n",
 		      out);
 	} else if (tune_session_is_separated(session)) {
-		fprintf(out,
-			"  better than the second by %.1f%%, in %u of %u repeats that took turns\n",
-			100 * (ratio(options, second->median, best->median) - 1), session->won,
+		fputs("  better than the second", out);
+		if (have_ratio(second->median, best->median))
+			fprintf(out, " by %.1f%%",
+				100 * (ratio(options, second->median, best->median) - 1));
+		fprintf(out, ", in %u of %u repeats that took turns\n", session->won,
 			session->rounds);
 	} else {
 		fprintf(out,
@@ -158,6 +166,8 @@ static void print_default(FILE *out, const struct tune_options *options,
 		fprintf(out, "%s\n", tune_status_name(first->status));
 	else if (first->point == best->point)
 		fputs("is the best\n", out);
+	else if (!have_ratio(first->value, best->median))
+		fprintf(out, "%s\n", tune_objective_format(&options->objective, first->value).text);
 	else
 		fprintf(out, "%s; the best is %.2fx as good\n",
 			tune_objective_format(&options->objective, first->value).text,

@@ -258,6 +258,26 @@ static void begin_chain(struct neighbors *it, const struct profile_op *op)
 		it->chain[0] = op->detail;
 }
 
+/* Registers for the values of a thread of one kernel, where each needs values that other threads of the one before made;
+ * 1: one has a single value, or is PyTorch's of elements, which never does. */
+static double values_of(const struct neighbors *it, const uint32_t *signatures, size_t count)
+{
+	const struct profile *profile = it->model->profile;
+	double values = 1;
+
+	if (!it->fusion->kernels)
+		return 1;
+	for (size_t i = 0; i < count; i++) {
+		const struct profile_signature *launch = &profile->signatures[signatures[i]];
+		double own = fused_values_of(launch, it->fusion->kernels[signatures[i]].read_bytes);
+
+		if (own <= 1 || library_kernel_is_elementwise(launch->name))
+			return 1;
+		values *= own;
+	}
+	return values;
+}
+
 static void add_to_chain(struct neighbors *it, const struct profile_op *op)
 {
 	struct fused_kernels *fused = it->fused;
@@ -270,33 +290,18 @@ static void add_to_chain(struct neighbors *it, const struct profile_op *op)
 	memcpy(fused->chain, it->chain, sizeof(fused->chain));
 	fused->chain_count = it->chain_count;
 	fused->chain_bytes = it->chain_bytes;
-}
-
-/* Where each needs values that other threads of the one before made, but PyTorch's of elements, which never do. */
-static double values_with(const struct neighbors *it, const struct profile_op *op)
-{
-	const struct profile *profile = it->model->profile;
-	double values = 1;
-
-	if (!it->fusion->kernels)
-		return 1;
-	for (size_t i = 0; i <= it->chain_count; i++) {
-		uint32_t signature = i < it->chain_count ? it->chain[i] : op->detail;
-		const struct profile_signature *launch = &profile->signatures[signature];
-		double own = fused_values_of(launch, it->fusion->kernels[signature].read_bytes);
-
-		if (own <= 1 || library_kernel_is_elementwise(launch->name))
-			return 1;
-		values *= own;
-	}
-	return values;
+	fused->chain_values = values_of(it, it->chain, it->chain_count);
 }
 
 /* Whether it spills if so: only at the high end nobody needs another thread's. */
 static bool is_too_much(struct neighbors *it, const struct profile_op *op)
 {
-	double values = values_with(it, op);
+	uint32_t row[FUSED_KERNELS_MOST + 1];
+	double values;
 
+	memcpy(row, it->chain, it->chain_count * sizeof(row[0]));
+	row[it->chain_count] = op->detail;
+	values = values_of(it, row, it->chain_count + 1);
 	if (it->is_most || values <= FUSED_REGISTERS_MOST)
 		return false;
 	it->fused->apart = op->detail;

@@ -19,6 +19,7 @@ struct fused_kernels {
 	uint32_t chain[FUSED_KERNELS_MOST];
 	size_t chain_count;
 	double chain_bytes;
+	double chain_values; /* registers for a thread's, where each needs those of other threads; else 1 */
 	/* signatures[]: the last one that is left apart, as one kernel with those before it may hold so many values in a
 	 * thread, which are more than it has registers; only where that is above 0. */
 	uint32_t apart;

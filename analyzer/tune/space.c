@@ -57,7 +57,19 @@ struct range {
 	bool is_factor;
 };
 
-/* "8..64", "8..64:8", "8..64:x2".  Returns false where it is no range at all; then it is a text. */
+/* A number, perhaps with a fraction, and two dots behind it: a range is meant, and no text as "../a" is. */
+static bool is_range(const char *text)
+{
+	const char *dots = strstr(text, "..");
+	char *end;
+
+	if (!dots || dots == text)
+		return false;
+	strtod(text, &end);
+	return end == dots || end == dots + 1; /* "1." is a number, too */
+}
+
+/* "8..64", "8..64:8", "8..64:x2".  Returns false where it is none of these. */
 static bool parse_range(const char *text, struct range *range)
 {
 	int used = 0;
@@ -81,23 +93,23 @@ static bool parse_range(const char *text, struct range *range)
 	return !*text;
 }
 
-static int add_range(struct tune_parameter *parameter, const char *text, const struct range *range,
-		     struct err *err)
+static int add_range(struct tune_parameter *parameter, const char *text, struct err *err)
 {
+	struct range range;
 	char value[32];
 	int rc = 0;
 
-	if (range->last < range->first || range->step < 1 + range->is_factor ||
-	    (range->is_factor && range->first < 1))
+	if (!parse_range(text, &range) || range.last < range.first ||
+	    range.step < 1 + range.is_factor || (range.is_factor && range.first < 1))
 		return err_set(err, -EINVAL,
 			       "--param %s: '%s' has no values; a range is FIRST..LAST, "
-			       "FIRST..LAST:STEP or FIRST..LAST:xFACTOR",
+			       "FIRST..LAST:STEP or FIRST..LAST:xFACTOR of whole numbers",
 			       parameter->name, text);
-	for (int64_t at = range->first; rc == 0 && at <= range->last;) {
+	for (int64_t at = range.first; rc == 0 && at <= range.last;) {
 		snprintf(value, sizeof(value), "%lld", (long long)at);
 		rc = add_value(parameter, value, err);
-		if (range->is_factor ? __builtin_mul_overflow(at, range->step, &at)
-				     : __builtin_add_overflow(at, range->step, &at))
+		if (range.is_factor ? __builtin_mul_overflow(at, range.step, &at)
+				    : __builtin_add_overflow(at, range.step, &at))
 			break;
 	}
 	return rc;
@@ -106,15 +118,14 @@ static int add_range(struct tune_parameter *parameter, const char *text, const s
 static int add_values(struct tune_parameter *parameter, char *list, struct err *err)
 {
 	bool is_one = !strchr(list, ',');
-	struct range range;
 	char *item;
 	int rc = 0;
 
 	while (rc == 0 && (item = strsep(&list, ","))) {
 		if (!*item && is_one) /* among others an empty one may be meant: a suffix or none */
 			return err_set(err, -EINVAL, "--param %s: no value", parameter->name);
-		rc = parse_range(item, &range) ? add_range(parameter, item, &range, err)
-					       : add_value(parameter, item, err);
+		rc = is_range(item) ? add_range(parameter, item, err)
+				    : add_value(parameter, item, err);
 	}
 	return rc;
 }

@@ -122,6 +122,17 @@ static bool has_times(const struct applied *applied, const struct loop *part)
 	return (double)untimed_count <= UNTIMED_MOST * (double)launch_count;
 }
 
+/* Of several loops the largest one's, but that times are missing only where that is all. */
+static void keep_refusal(struct applied *applied, const char *refusal, size_t call_count)
+{
+	if (refusal == refused_untimed)
+		call_count = 0;
+	if (call_count < applied->refused_call_count)
+		return;
+	applied->application.effect->refusal = refusal;
+	applied->refused_call_count = call_count;
+}
+
 /* part: of that loop. */
 static int try_part(struct applied *applied, const struct technique *technique, size_t index,
 		    const struct loop *part)
@@ -141,7 +152,7 @@ static int try_part(struct applied *applied, const struct technique *technique, 
 						   : refused_untimed;
 	if (refusal) {
 		memcpy(calls, applied->kept_calls, part->call_count);
-		effect->refusal = refusal;
+		keep_refusal(applied, refusal, part->call_count);
 		return 0;
 	}
 	memset(application->is_changed + part->first_call, true, part->call_count);
@@ -204,6 +215,7 @@ int apply_technique(struct effect *effect, struct applied *applied, enum techniq
 				  .is_assuming = technique->always_assumes};
 	application->effect = effect;
 	application->number = applied->all->numbers[id];
+	applied->refused_call_count = 0;
 	memset(applied->is_set_up, 0, loops->count * sizeof(*applied->is_set_up));
 	for (size_t i = 0; rc == 0 && technique->change_loop && i < loops->count; i++)
 		if (is_on_device(applied, &loops->items[i]))

@@ -13,6 +13,7 @@ struct applied {
 	const struct what_ifs *all;
 	struct application application;
 	bool *is_set_up; /* by loop, the first one like it: the technique has changed one of them */
+	size_t refused_call_count; /* of the largest loop that a technique refused, whose reason is told */
 	uint8_t *kept_calls;	  /* what a loop's calls were, while a technique is tried on it */
 	struct bound_terms terms; /* of the techniques that changed something */
 	double spread;		  /* likewise: the widest */

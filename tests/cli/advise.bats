@@ -111,6 +111,12 @@ refused() {
 	[[ "$output" != *"predicted: this part"* ]]
 }
 
+@test "a technique is refused with what is wrong with the largest loop, not with the last one" {
+	run -0 "$ROOFLINECTL" advise --format json "$recordings/bank_conflict.naive"
+	holds "[r['reason'] for r in j['rejected'] if r['id'] == 'dependent_launch'] == ['the kernels before them fill the GPU until they end: there is no room for others']"
+	holds "[r['reason'] for r in j['rejected'] if r['id'] == 'persistent_kernel'] == ['not all blocks of a kernel fit on the GPU at once']"
+}
+
 @test "JSON has advice and rejected, as report has them" {
 	"$ROOFLINECTL" report --format json "$recordings/copy_overlap.naive" >report.json
 	run -0 "$ROOFLINECTL" advise --format json "$recordings/copy_overlap.naive"

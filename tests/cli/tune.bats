@@ -180,6 +180,23 @@ best_of() {
 	[[ "$output" == *"Default a=2  2; the best is 4.50x as good"* ]]
 }
 
+@test "values of 0 and less are compared, and no share of them is told" {
+	run --separate-stderr tune --param a=1,2 --objective 'stdout:[-0-9]+' --default a=2 -o results -- sh -c 'echo $(({a} - 1))'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"  better than the second, in 5 of 5 repeats that took turns"$'\n'* ]]
+	[[ "$output" == *$'\n'"Default a=2  1"$'\n'* ]]
+	run --separate-stderr tune --param a=1,2 --objective 'stdout:[-0-9]+' --maximize -o results -- echo '-{a}'
+	[[ "$output" == *"Best    a=1  -1"*"  better than the second, in 5 of 5 repeats that took turns"$'\n'* ]]
+}
+
+@test "the last number that is printed counts, also of many lines and of one at the end of a line" {
+	run --separate-stderr tune --param a=1,2 --objective 'stdout:[0-9]+$' --repeats 0 -o results -- sh -c 'yes "9 1{a}" | head -n 500000; echo "no 7 number"; echo'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"Best    a=1  11"$'\n'* ]]
+	run --separate-stderr tune --param a=1,2 --objective 'stdout:^[0-9]|[0-9]s' --repeats 0 -o results -- sh -c 'printf "8 7s {a}"'
+	[[ "$output" == *"Best    a=1  7"$'\n'* ]]
+}
+
 @test "the time of the whole program is measured where nothing else is asked for" {
 	run --separate-stderr tune --param a=2,0 -o results -- sleep '0.{a}'
 	[ "$status" -eq 0 ]
@@ -288,6 +305,10 @@ wrong() {
 	[ "$status" -eq 0 ]
 	[ "$output" = roofline-tune.svg ]
 	grep -q 'bayesian, 2 times' roofline-tune.svg
+	tune --param a=10,2,1 --objective 'stdout:[0-9]+' --search exhaustive --trials 1 --quiet -o ends -- echo '{a}'
+	tune --param a=10,2,1 --objective 'stdout:[0-9]+' --search random --trials 3 --quiet -o ends -- echo '{a}'
+	"$ROOFLINECTL" plot tune ends -o ends
+	grep -q 'exhaustive: 10x after 1<' ends/roofline-tune.svg
 	# The title of the axis is above the legend.
 	baseline() { grep -B1 "<text>.*$1" roofline-tune.svg | sed -n 's/.*translate([0-9.]*,\([0-9]*\).*/\1/p'; }
 	[ "$(($(baseline '>trials<') + 13))" -le "$(baseline 'bayesian, 2 times')" ]

@@ -21,7 +21,8 @@ struct part {
 	uint32_t registers, static_shared_bytes, dynamic_shared_bytes;
 };
 
-static struct fused_shape shape_of(const struct part *parts, size_t count, uint32_t block)
+static struct fused_shape shape_of(const struct part *parts, size_t count, uint32_t block,
+				   double values)
 {
 	static const uint32_t numbers[] = {0, 1, 2};
 	struct profile_signature signatures[3] = {0};
@@ -36,7 +37,7 @@ static struct fused_shape shape_of(const struct part *parts, size_t count, uint3
 			.static_shared_bytes = parts[i].static_shared_bytes,
 			.dynamic_shared_bytes = parts[i].dynamic_shared_bytes,
 		};
-	assert_true(fused_shape_of(&shape, &profile, &h200, numbers, count));
+	assert_true(fused_shape_of(&shape, &profile, &h200, numbers, count, values));
 	return shape;
 }
 
@@ -44,7 +45,7 @@ static struct fused_shape shape_of(const struct part *parts, size_t count, uint3
 static void test_range(void **state)
 {
 	static const struct part parts[] = {{31, 2048, 0}, {30, 1024, 0}, {26, 0, 0}};
-	struct fused_shape shape = shape_of(parts, 3, 256);
+	struct fused_shape shape = shape_of(parts, 3, 256, 1);
 
 	(void)state;
 	assert_int_equal(shape.registers_least, 31);
@@ -85,11 +86,26 @@ static void test_values(void **state)
 	}
 }
 
+/* overfused: 128 values of seven steps, which have 16 registers each; the kernel of all seven has 168. */
+static void test_holding(void **state)
+{
+	static const struct part parts[] = {{16, 0, 0}, {16, 0, 0}, {16, 0, 0}};
+	struct fused_shape shape = shape_of(parts, 3, 256, 128);
+
+	(void)state;
+	assert_int_equal(shape.registers_least, 16);
+	assert_int_equal(shape.registers_most, 16 + 128);
+	assert_float_equal(shape.warps_most, 1, 0);
+	assert_float_equal(shape.warps_least, 8.0 / 64, 0);
+	assert_false(shape.may_spill);
+	assert_true(shape_of(parts, 3, 256, 250).may_spill);
+}
+
 /* What needs no more than its index and addresses adds nothing. */
 static void test_small(void **state)
 {
 	static const struct part parts[] = {{24, 0, 0}, {16, 0, 0}, {12, 0, 0}};
-	struct fused_shape shape = shape_of(parts, 3, 256);
+	struct fused_shape shape = shape_of(parts, 3, 256, 1);
 
 	(void)state;
 	assert_int_equal(shape.registers_least, 24);
@@ -102,16 +118,16 @@ static void test_limits(void **state)
 	static const struct part spilling[] = {{168, 0, 0}, {200, 0, 0}};
 	static const struct part large[] = {{32, 0, 150000}, {32, 0, 100000}};
 	static const struct part tiny[] = {{10, 0, 0}, {12, 0, 0}};
-	struct fused_shape shape = shape_of(spilling, 2, 256);
+	struct fused_shape shape = shape_of(spilling, 2, 256, 1);
 
 	(void)state;
 	assert_true(shape.may_spill);
 	assert_int_equal(shape.registers_most, FUSED_REGISTERS_MOST);
 	assert_true(shape.warps_least > 0);
-	shape = shape_of(large, 2, 256);
+	shape = shape_of(large, 2, 256, 1);
 	assert_float_equal(shape.warps_now, 8.0 / 64, 0);
 	assert_float_equal(shape.warps_least, 0, 0);
-	shape = shape_of(tiny, 2, 256);
+	shape = shape_of(tiny, 2, 256, 1);
 	assert_int_equal(shape.registers_most, 16);
 }
 
@@ -125,7 +141,7 @@ static void test_unknown(void **state)
 
 	(void)state;
 	older.max_registers_per_sm = 0;
-	assert_false(fused_shape_of(&shape, &profile, &older, numbers, 2));
+	assert_false(fused_shape_of(&shape, &profile, &older, numbers, 2, 1));
 }
 
 int main(void)
@@ -134,6 +150,8 @@ int main(void)
 		{"one kernel needs at least what one of its parts has, and at most what all have together",
 		 test_range, NULL, NULL, NULL},
 		{"a thread may hold all of its values, where it has as many registers", test_values,
+		 NULL, NULL, NULL},
+		{"a thread that needs values of other threads holds all of them", test_holding,
 		 NULL, NULL, NULL},
 		{"registers for index and addresses count once", test_small, NULL, NULL, NULL},
 		{"what may spill, and what does not fit, is told", test_limits, NULL, NULL, NULL},

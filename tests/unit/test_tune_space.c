@@ -47,6 +47,8 @@ static void values_are_texts_and_ranges_by_steps_or_factors(void **state)
 	assert_values("a=-2..0", "-2 -1 0");
 	assert_values("a=1,4..6,10", "1 4 5 6 10");
 	assert_values("a=,_padded", " _padded");
+	assert_values("a=../one,../two", "../one ../two");
+	assert_values("a=v1..2,1.5", "v1..2 1.5");
 	assert_values("a=9223372036854775806..9223372036854775807",
 		      "9223372036854775806 9223372036854775807");
 }
@@ -78,6 +80,10 @@ static void what_is_no_parameter_is_told(void **state)
 	assert_wrong("a=1..4:0", NULL, "has no values");
 	assert_wrong("a=1..4:x1", NULL, "has no values");
 	assert_wrong("a=0..4:x2", NULL, "has no values");
+	assert_wrong("a=8..64:x", NULL, "'8..64:x' has no values");
+	assert_wrong("a=8..64:2k", NULL, "has no values");
+	assert_wrong("a=1.5..3", NULL, "of whole numbers");
+	assert_wrong("a=8..", NULL, "has no values");
 	assert_wrong("a=1..1000000", NULL, "more than 10000 values");
 }
 

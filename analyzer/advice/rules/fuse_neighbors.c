@@ -106,6 +106,7 @@ static bool asks_for_less(const struct facts *facts, const struct fused_kernels 
 				(1 -
 				 fmin(fusion_handed_bytes(before, kernel) / kernel->read_bytes, 1));
 	}
+	read = fmax(read, fused->chain_values > 1 ? fused->chain_values * sizeof(float) : 0);
 	return shape->warps_least * read < FEW_BYTES * shape->warps_now * least;
 }
 
@@ -159,13 +160,17 @@ static int add_shape(struct recommendation *item, const struct facts *facts, siz
 	if (fused->chain_count < 2 ||
 	    facts_is_library(facts, profile->signatures[fused->chain[0]].kernel) ||
 	    !fused_shape_of(&shape, profile, &profile->devices[device], fused->chain,
-			    fused->chain_count))
+			    fused->chain_count, fused->chain_values))
 		return 0;
 	rc = add_shape_range(item, &shape, fused->chain_count);
 	if (rc == 0)
 		rc = advice_add_evidence(
-			item, "assumes: at least what one of them has, as where a value is used "
-			      "once it is made; at most what all have together");
+			item,
+			"assumes: at least what one of them has, as where a value "
+			"is used once it is made; at most what all have together%s",
+			fused->chain_values > 1 ? ", or all values, where a thread needs those "
+						  "that others made"
+						: "");
 	if (rc == 0)
 		rc = add_apart(item, facts, fused);
 	return rc < 0 ? rc : add_limit(item, facts, fused, &shape);

@@ -56,10 +56,11 @@ double fused_values_of(const struct profile_signature *launch, double read_bytes
 }
 
 bool fused_shape_of(struct fused_shape *out, const struct profile *profile,
-		    const struct profile_device *device, const uint32_t *signatures, size_t count)
+		    const struct profile_device *device, const uint32_t *signatures, size_t count,
+		    double values)
 {
 	const struct profile_signature *first = &profile->signatures[signatures[0]];
-	uint64_t registers = KERNEL_REGISTERS_LEAST;
+	uint64_t registers = KERNEL_REGISTERS_LEAST, holding = (uint64_t)round(values);
 
 	*out = (struct fused_shape){.warps_now = 1};
 	for (size_t i = 0; i < count; i++) {
@@ -73,6 +74,8 @@ bool fused_shape_of(struct fused_shape *out, const struct profile *profile,
 	}
 	if (registers < out->registers_least)
 		registers = out->registers_least;
+	if (holding > 1 && registers < KERNEL_REGISTERS_LEAST + holding)
+		registers = KERNEL_REGISTERS_LEAST + holding;
 	out->registers_most = lesser(registers, FUSED_REGISTERS_MOST);
 	out->may_spill = registers > FUSED_REGISTERS_MOST;
 	out->warps_most = warps_with(device, *first, out->registers_least, out->shared_least);

@@ -3,10 +3,12 @@
  *
  * Registers of a thread and shared memory of a block are at least the most that one of them has: each value is used as
  * soon as it is made, and shared memory is used again.  They are at most what all of them have together: all live at once,
- * but for the registers that any kernel needs for its index and addresses, which one kernel needs once.
+ * but for the registers that any kernel needs for its index and addresses, which one kernel needs once; or these and all
+ * values, where a thread holds those that other threads made.
  * Of tests/recordings the fused kernels are near the low end: fuse_elementwise.fused has the most of its parts (24 of 24,
  * 16 and 16 registers), clusters.cluster as well (40 of 40 and 32; 33,812 bytes of 33,808), fuse_reduction.block and
- * fuse_conv_bn_relu.fused one more (32 of 31, 30 and 26; 220 of 219, 32 and 16).
+ * fuse_conv_bn_relu.fused one more (32 of 31, 30 and 26; 220 of 219, 32 and 16).  overfused.seven is above the high end
+ * (168, with 128 values, of seven kernels with 16 registers).
  *
  * Pure.
  */
@@ -37,8 +39,10 @@ struct fused_shape {
  * made, one kernel holds as many of theirs for each of its own: the product of both (docs/workloads/overfused.md). */
 double fused_values_of(const struct profile_signature *launch, double read_bytes);
 
-/* signatures[] of the profile, in the block of the first.  False where the device's limits are not known. */
+/* signatures[] of the profile, in the block of the first; values: registers for those of a thread where each kernel needs
+ * values that other threads made, else 1.  False where the device's limits are not known. */
 bool fused_shape_of(struct fused_shape *out, const struct profile *profile,
-		    const struct profile_device *device, const uint32_t *signatures, size_t count);
+		    const struct profile_device *device, const uint32_t *signatures, size_t count,
+		    double values);
 
 #endif
