@@ -10,7 +10,8 @@
  *            which memory that was, and with other memory at the same address writes to the old one, or ends the program
  *   RENAMES  the same as FLUSHES, and handles of streams may stand for other ones afterwards
  *   FORGETS  the same, and what is known of kernels, streams and graphs may not hold any more
- *   STOPS    the same, and from then on nothing is put off: launches would need what we do not keep
+ *   STOPS    the same, and from then on nothing is put off: launches would need what we do not keep, or what no graph may have
+ *            (cuda.h: kernels in graphs must not use texture and surface references)
  *   HANDLED  has a function of its own, a row in handlers.h
  *
  * The second column is for memory that was freed and kept (pool.h).  A function that is in no row RETURNS it; so does each

@@ -110,6 +110,8 @@ enum try_count { TRY_COUNTS(TRY_CONSTANT) TRY_COUNT_COUNT };
 	REASON(TRY_LIMITS, "limits", "grid or block beyond what any GPU takes")                 \
 	REASON(TRY_STREAM, "stream",                                                            \
 	       "a stream with a priority, attributes, or of another context")                   \
+	REASON(TRY_STOPPED, "stopped",                                                          \
+	       "it has texture references, a part of a GPU, or streams with attributes")        \
 	REASON(TRY_LAUNCH_BLOCKING, "launch_blocking",                                          \
 	       "CUDA_LAUNCH_BLOCKING is set: each launch waits")                                \
 	REASON(TRY_CONTEXT, "context", "no context, or one whose streams are not known")        \

@@ -376,6 +376,10 @@ static void record_twice(void)
 /* What a graph is best for. */
 static void loop(int launches, const char *how)
 {
+	CUtexref texture;
+
+	if (!strcmp(how, "textures"))
+		must(p_get_texture(&texture, NULL, "texture"), "cuModuleGetTexRef");
 	for (unsigned i = 0; i < steps_left; i++) {
 		for (int j = 0; j < launches; j++) {
 			do_launch(&(struct launch){.kind = 1,

@@ -469,6 +469,15 @@ checked() {
 	[ "$(grep -c ' not_certain not_certain no_part$' told)" -eq 6 ]
 }
 
+@test "nothing is put off once the program has a texture reference, which kernels in graphs must not use" {
+	tried "$tools/random_program" 1 10 loop || true
+	[ "$(count launches_deferred)" -gt 100 ]
+	rm counts.*
+	tried "$tools/random_program" 1 10 textures || true
+	[ "$(count launches_deferred)" -eq 0 ]
+	[ "$(count passed:stopped)" -eq 200 ]
+}
+
 @test "where CUDA_LAUNCH_BLOCKING has each launch wait nothing is put off" {
 	export CUDA_LAUNCH_BLOCKING=1 strategies=graph,fewer-waits
 	both 3
