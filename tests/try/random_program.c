@@ -1,5 +1,5 @@
 /*
- * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|checks|events|alternate|memory|copies|copies-at-once|copies-alike|copies-alike-async|private|private-copies|forks|turns|shared|captures|pipeline]] - a program that calls the driver as chance has it, the same for the same seed.
+ * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|checks|events|alternate|memory|copies|copies-at-once|copies-alike|copies-alike-async|copies-behind|textures|private|private-copies|forks|turns|shared|captures|pipeline]] - a program that calls the driver as chance has it, the same for the same seed.
  *
  * It prints what each call that waits, copies or asks returned, and the hash of all that the driver had done by then
  * (fake/).  Run bare and tried, it must print the same.  Its threads take turns; with at-once they do not, each
@@ -433,6 +433,10 @@ int main(int argc, char **argv)
 		allocate_for_copies();
 	if (!strncmp(how, "copies-alike", strlen("copies-alike"))) {
 		copy_alike(!strcmp(how, "copies-alike-async"));
+		return 0;
+	}
+	if (!strcmp(how, "copies-behind")) {
+		copy_behind();
 		return 0;
 	}
 	if (!strcmp(how, "memory")) {

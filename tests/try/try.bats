@@ -194,6 +194,15 @@ count() {
 	[ "$(count copies_staged)" -gt 20 ]
 }
 
+@test "a blocking copy to the GPU is of what its stream's callbacks have written" {
+	export FAKE_DRIVER_ORDER=1 strategies=pinned
+	ROOFLINE_TRY_UNWATCHED=1 both 1 copies-behind
+	[ "$(count copies_staged)" -ge 30 ]
+	[ "$(count passed:stalled)" -eq 0 ]
+	both 2 copies-behind
+	both 3 copies-behind # its default streams are those of threads
+}
+
 @test "threads that copy at once get what they copied, also where it compares and steps aside by itself" {
 	strategies=pinned
 	for seed in ${SEEDS:-3 5 8 16}; do both "$seed" copies-at-once; done

@@ -110,6 +110,7 @@ void copy_much(unsigned place); /* each thread in a place of its own, but for tu
 
 unsigned copy_in_child(void);	/* what its memory contained, in short */
 void copy_alike(bool is_async); /* STEPS times the same */
+void copy_behind(void);		/* callbacks, which write what is copied */
 
 /* What the memory of a place contained so far. */
 unsigned long sum_of_copies(unsigned place);
