@@ -40,7 +40,7 @@
  *   SEES     may tell, or may make a process itself: all that was registered is released first
  *   TAKES    copies memory of the host, or gives it to the GPU later: the same, and from then on nothing is registered
  *
- * tests/try/try.bats compares the rows with what cuda.h declares.  All versions of a function (_v2, _ptsz) need their row:
+ * tests/try/try.bats compares the rows with what cuda.h and the headers beside it declare.  All versions of a function (_v2, _ptsz) need their row:
  * programs that are linked with libcuda.so call them by these names.
  */
 #ifndef ROOFLINE_TRY_FUNCTIONS_H
