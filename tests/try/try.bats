@@ -195,7 +195,7 @@ count() {
 }
 
 @test "a blocking copy to the GPU is of what its stream's callbacks have written" {
-	export FAKE_DRIVER_ORDER=1 strategies=pinned
+	export FAKE_DRIVER_ORDER=1 FAKE_DRIVER_TIME=1 strategies=pinned
 	ROOFLINE_TRY_UNWATCHED=1 both 1 copies-behind
 	[ "$(count copies_staged)" -ge 30 ]
 	[ "$(count passed:stalled)" -eq 0 ]

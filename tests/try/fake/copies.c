@@ -260,18 +260,24 @@ static bool is_stalled(unsigned long piece)
 	       !pieces[(piece - 1) % PIECES_MOST].is_to_host;
 }
 
-/* The first time that it is asked they are not done, nor is anything else in front of it. */
+/* FAKE_DRIVER_TIME=1: what is in front of an event is done the second time that it is asked, though nobody waited for that. */
+static bool has_time(void)
+{
+	return getenv("FAKE_DRIVER_TIME") != NULL;
+}
+
+/* The first time that it is asked they are not done. */
 bool fake_settle_pieces_before(CUevent event)
 {
 	size_t i = (size_t)event % EVENTS_MOST;
 	bool is_first = !was_asked[i];
 
-	if (!fake_is_silent(event))
+	if (!fake_is_silent(event) || (!pieces_before[i] && !has_time()))
 		return true;
 	if (is_stalled(pieces_before[i]))
 		return false;
 	was_asked[i] = true;
-	if (is_first && (pieces_before[i] > pieces_done || !fake_event_is_done(event)))
+	if (is_first && (pieces_before[i] > pieces_done || has_time()))
 		return false;
 	settle_until(pieces_before[i]);
 	fake_wait_for_event(event);
