@@ -535,7 +535,7 @@ void deferred_before(unsigned stub, enum function_kind kind)
 	tell_pending();
 	leave();
 	if (kind == STOPS)
-		deferred_stop(TRY_STREAM);
+		deferred_stop(TRY_STOPPED);
 	if (is_too_slow)
 		step_aside();
 }

@@ -10,7 +10,8 @@
  *            which memory that was, and with other memory at the same address writes to the old one, or ends the program
  *   RENAMES  the same as FLUSHES, and handles of streams may stand for other ones afterwards
  *   FORGETS  the same, and what is known of kernels, streams and graphs may not hold any more
- *   STOPS    the same, and from then on nothing is put off: launches would need what we do not keep
+ *   STOPS    the same, and from then on nothing is put off: launches would need what we do not keep, or what no graph may have
+ *            (cuda.h: kernels in graphs must not use texture and surface references)
  *   HANDLED  has a function of its own, a row in handlers.h
  *
  * The second column is for memory that was freed and kept (pool.h).  A function that is in no row RETURNS it; so does each
@@ -39,7 +40,7 @@
  *   SEES     may tell, or may make a process itself: all that was registered is released first
  *   TAKES    copies memory of the host, or gives it to the GPU later: the same, and from then on nothing is registered
  *
- * tests/try/try.bats compares the rows with what cuda.h declares.  All versions of a function (_v2, _ptsz) need their row:
+ * tests/try/try.bats compares the rows with what cuda.h and the headers beside it declare.  All versions of a function (_v2, _ptsz) need their row:
  * programs that are linked with libcuda.so call them by these names.
  */
 #ifndef ROOFLINE_TRY_FUNCTIONS_H

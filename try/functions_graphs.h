@@ -1,8 +1,34 @@
-/* functions_graphs.h - driver functions of graphs, graphics; functions.h says what a row means. */
+/* functions_graphs.h - driver functions of graphs, graphics (cudaEGL.h, cudaGL.h, cudaVDPAU.h); functions.h says what a row means. */
 #ifndef ROOFLINE_TRY_FUNCTIONS_GRAPHS_H
 #define ROOFLINE_TRY_FUNCTIONS_GRAPHS_H
 
 #define TRY_FUNCTIONS_GRAPHS(FUNCTION)                                                            \
+	FUNCTION("cuEGLStreamConsumerAcquireFrame", FREES, RETURNS, EXPOSES, TAKES)               \
+	FUNCTION("cuEGLStreamConsumerConnect", FREES, RETURNS, EXPOSES, TAKES)                    \
+	FUNCTION("cuEGLStreamConsumerConnectWithFlags", FREES, RETURNS, EXPOSES, TAKES)           \
+	FUNCTION("cuEGLStreamConsumerDisconnect", FREES, RETURNS, EXPOSES, TAKES)                 \
+	FUNCTION("cuEGLStreamConsumerReleaseFrame", FREES, RETURNS, EXPOSES, TAKES)               \
+	FUNCTION("cuEGLStreamProducerConnect", FREES, RETURNS, EXPOSES, TAKES)                    \
+	FUNCTION("cuEGLStreamProducerDisconnect", FREES, RETURNS, EXPOSES, TAKES)                 \
+	FUNCTION("cuEGLStreamProducerPresentFrame", FREES, RETURNS, EXPOSES, TAKES)               \
+	FUNCTION("cuEGLStreamProducerReturnFrame", FREES, RETURNS, EXPOSES, TAKES)                \
+	FUNCTION("cuEventCreateFromEGLSync", FREES, RETURNS, EXPOSES, TAKES)                      \
+	FUNCTION("cuGLCtxCreate", FREES, RETURNS, EXPOSES, TAKES)                                 \
+	FUNCTION("cuGLCtxCreate_v2", FREES, RETURNS, EXPOSES, TAKES)                              \
+	FUNCTION("cuGLGetDevices", FREES, RETURNS, EXPOSES, TAKES)                                \
+	FUNCTION("cuGLGetDevices_v2", FREES, RETURNS, EXPOSES, TAKES)                             \
+	FUNCTION("cuGLInit", FREES, RETURNS, EXPOSES, TAKES)                                      \
+	FUNCTION("cuGLMapBufferObject", FREES, RETURNS, EXPOSES, TAKES)                           \
+	FUNCTION("cuGLMapBufferObjectAsync", FREES, RETURNS, EXPOSES, TAKES)                      \
+	FUNCTION("cuGLMapBufferObjectAsync_v2", FREES, RETURNS, EXPOSES, TAKES)                   \
+	FUNCTION("cuGLMapBufferObjectAsync_v2_ptsz", FREES, RETURNS, EXPOSES, TAKES)              \
+	FUNCTION("cuGLMapBufferObject_v2", FREES, RETURNS, EXPOSES, TAKES)                        \
+	FUNCTION("cuGLMapBufferObject_v2_ptds", FREES, RETURNS, EXPOSES, TAKES)                   \
+	FUNCTION("cuGLRegisterBufferObject", FREES, RETURNS, EXPOSES, TAKES)                      \
+	FUNCTION("cuGLSetBufferObjectMapFlags", FREES, RETURNS, EXPOSES, TAKES)                   \
+	FUNCTION("cuGLUnmapBufferObject", FREES, RETURNS, EXPOSES, TAKES)                         \
+	FUNCTION("cuGLUnmapBufferObjectAsync", FREES, RETURNS, EXPOSES, TAKES)                    \
+	FUNCTION("cuGLUnregisterBufferObject", FREES, RETURNS, EXPOSES, TAKES)                    \
 	FUNCTION("cuGraphAddBatchMemOpNode", FLUSHES, LEAVES, SHOWS, TAKES)                       \
 	FUNCTION("cuGraphAddChildGraphNode", FLUSHES, LEAVES, SHOWS, UNAWARE)                     \
 	FUNCTION("cuGraphAddDependencies", FLUSHES, LEAVES, SHOWS, UNAWARE)                       \
@@ -97,8 +123,12 @@
 	FUNCTION("cuGraphRetainUserObject", FLUSHES, LEAVES, SHOWS, UNAWARE)                      \
 	FUNCTION("cuGraphUpload", FLUSHES, RETURNS, SHOWS, SEES)                                  \
 	FUNCTION("cuGraphUpload_ptsz", FLUSHES, RETURNS, SHOWS, SEES)                             \
+	FUNCTION("cuGraphicsEGLRegisterImage", FREES, RETURNS, EXPOSES, TAKES)                    \
+	FUNCTION("cuGraphicsGLRegisterBuffer", FREES, RETURNS, EXPOSES, TAKES)                    \
+	FUNCTION("cuGraphicsGLRegisterImage", FREES, RETURNS, EXPOSES, TAKES)                     \
 	FUNCTION("cuGraphicsMapResources", FLUSHES, LEAVES, EXPOSES, UNAWARE)                     \
 	FUNCTION("cuGraphicsMapResources_ptsz", FLUSHES, LEAVES, EXPOSES, UNAWARE)                \
+	FUNCTION("cuGraphicsResourceGetMappedEglFrame", FREES, RETURNS, EXPOSES, TAKES)           \
 	FUNCTION("cuGraphicsResourceGetMappedMipmappedArray", FLUSHES, LEAVES, EXPOSES, UNAWARE)  \
 	FUNCTION("cuGraphicsResourceGetMappedPointer", FLUSHES, LEAVES, EXPOSES, UNAWARE)         \
 	FUNCTION("cuGraphicsResourceGetMappedPointer_v2", FLUSHES, LEAVES, EXPOSES, UNAWARE)      \
@@ -108,8 +138,13 @@
 	FUNCTION("cuGraphicsUnmapResources", FREES, LEAVES, EXPOSES, UNAWARE)                     \
 	FUNCTION("cuGraphicsUnmapResources_ptsz", FREES, LEAVES, EXPOSES, UNAWARE)                \
 	FUNCTION("cuGraphicsUnregisterResource", FREES, LEAVES, EXPOSES, UNAWARE)                 \
+	FUNCTION("cuGraphicsVDPAURegisterOutputSurface", FREES, RETURNS, EXPOSES, TAKES)          \
+	FUNCTION("cuGraphicsVDPAURegisterVideoSurface", FREES, RETURNS, EXPOSES, TAKES)           \
 	FUNCTION("cuUserObjectCreate", FLUSHES, LEAVES, SHOWS, UNAWARE)                           \
 	FUNCTION("cuUserObjectRelease", FLUSHES, LEAVES, SHOWS, UNAWARE)                          \
-	FUNCTION("cuUserObjectRetain", FLUSHES, LEAVES, SHOWS, UNAWARE)
+	FUNCTION("cuUserObjectRetain", FLUSHES, LEAVES, SHOWS, UNAWARE)                           \
+	FUNCTION("cuVDPAUCtxCreate", FREES, RETURNS, EXPOSES, TAKES)                              \
+	FUNCTION("cuVDPAUCtxCreate_v2", FREES, RETURNS, EXPOSES, TAKES)                           \
+	FUNCTION("cuVDPAUGetDevice", FREES, RETURNS, EXPOSES, TAKES)
 
 #endif

@@ -173,8 +173,8 @@
 	FUNCTION("cuModuleGetGlobal", ASKS, LEAVES, QUIET, UNAWARE)                           \
 	FUNCTION("cuModuleGetGlobal_v2", ASKS, LEAVES, QUIET, UNAWARE)                        \
 	FUNCTION("cuModuleGetLoadingMode", ASKS, LEAVES, QUIET, UNAWARE)                      \
-	FUNCTION("cuModuleGetSurfRef", ASKS, LEAVES, QUIET, UNAWARE)                          \
-	FUNCTION("cuModuleGetTexRef", ASKS, LEAVES, QUIET, UNAWARE)                           \
+	FUNCTION("cuModuleGetSurfRef", STOPS, LEAVES, QUIET, UNAWARE)                         \
+	FUNCTION("cuModuleGetTexRef", STOPS, LEAVES, QUIET, UNAWARE)                          \
 	FUNCTION("cuModuleLoad", HANDLED, LEAVES, TELLS, UNAWARE)                             \
 	FUNCTION("cuModuleLoadData", HANDLED, LEAVES, TELLS, UNAWARE)                         \
 	FUNCTION("cuModuleLoadDataEx", HANDLED, LEAVES, TELLS, UNAWARE)                       \

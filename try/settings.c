@@ -47,7 +47,7 @@ CUresult try_create_context_v3(CUcontext *context, void *affinities, int count, 
 	waits_before(TELLS);
 	registering_before(SEES);
 	if (count)
-		deferred_stop(TRY_STREAM);
+		deferred_stop(TRY_STOPPED);
 	return driver->create_context_v3
 		       ? driver->create_context_v3(context, affinities, count, flags, device)
 		       : CUDA_ERROR_NOT_FOUND;
@@ -61,7 +61,7 @@ CUresult try_create_context_v4(CUcontext *context, void *parameters, unsigned fl
 	waits_before(parameters ? EXPOSES : TELLS);
 	registering_before(SEES);
 	if (parameters)
-		deferred_stop(TRY_STREAM);
+		deferred_stop(TRY_STOPPED);
 	return driver->create_context_v4
 		       ? driver->create_context_v4(context, parameters, flags, device)
 		       : CUDA_ERROR_NOT_FOUND;

@@ -328,6 +328,20 @@ static bool begins_in_time(struct staging *staging)
 	return true;
 }
 
+/* A blocking copy to the GPU is of what is in memory once its stream has done what is in front of it, as the driver's is: callbacks may
+ * write there. */
+static bool is_stream_done(struct staging *staging)
+{
+	const struct copy *copy = staging->copy;
+	struct slot *slot = slot_of(staging, 0);
+
+	if (copy->is_to_host || copy->is_async)
+		return true;
+	staging->result = driver_open()->event_record(slot->event, copy->stream);
+	slot->is_in_flight = staging->result == CUDA_SUCCESS;
+	return slot->is_in_flight && begins_in_time(staging);
+}
+
 /* The program goes on once an asynchronous copy to the GPU was given to it; the GPU is still to be waited for where what it took is
  * compared. */
 static bool is_waited_for(struct staging *staging, bool is_compared)
@@ -385,13 +399,14 @@ static struct staged copy_through(struct lane *lane, const struct copy *copy, si
 				  .lane = lane,
 				  .bytes = bytes,
 				  .pieces = (bytes + STAGING_PIECE_BYTES - 1) / STAGING_PIECE_BYTES,
-				  .portions = {.copy = copy_portion, .context = &staging},
-				  .start_ns = clock_ns()};
+				  .portions = {.copy = copy_portion, .context = &staging}};
 	struct staged staged;
 	uint64_t end_ns;
 	bool is_over;
 
-	staging.moved_ns = staging.start_ns;
+	if (!is_stream_done(&staging))
+		return result_of(&staging, staging.start_ns);
+	staging.start_ns = staging.moved_ns = clock_ns();
 	(void)copiers_begin(&staging.portions);
 	if (copy->is_to_host)
 		copy_out(&staging);

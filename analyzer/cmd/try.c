@@ -114,6 +114,8 @@ static int open_attempt(struct attempt *attempt, const struct try_options *optio
 	int rc = try_read_trace(&attempt->recordings, options, err);
 
 	if (rc == 0)
+		rc = try_make_folders(options, err);
+	if (rc == 0)
 		rc = try_bench_open(&attempt->bench, options, &attempt->trial, err);
 	if (rc < 0)
 		return rc;

@@ -44,6 +44,27 @@ int try_read_trace(struct try_recordings *recordings, const struct try_options *
 	return read_recording(&recordings->reports[TRIAL_BARE], options->trace, options, err);
 }
 
+static const char *const side_names[] = {"bare", "tried"};
+
+int try_make_folders(const struct try_options *options, struct err *err)
+{
+	char path[PATH_MAX], found[PATH_MAX];
+	int rc = 0;
+
+	for (int side = 0; options->record && rc == 0 && side < TRIAL_SIDES; side++) {
+		snprintf(path, sizeof(path), "%s/%s", options->record, side_names[side]);
+		if (path_newest_recording(found, sizeof(found), path) == 0)
+			return err_set(
+				err, -EEXIST,
+				"--record: %s holds a recording already: choose another folder, "
+				"or remove that one",
+				path);
+		snprintf(path, sizeof(path), "%s/%s/", options->record, side_names[side]);
+		rc = path_make_parents(path, 1);
+	}
+	return rc < 0 ? err_set(err, rc, "--record: cannot make %s: %s", path, strerror(-rc)) : 0;
+}
+
 /* Chooses the folder and sets what the collector reads. */
 static int choose_folder(char *path, struct err *err)
 {
@@ -66,14 +87,13 @@ static int record_side(struct try_recordings *recordings, struct try_bench *benc
 		       struct err *err)
 {
 	const struct try_options *options = bench->options;
-	static const char *const names[] = {"bare", "tried"};
 	struct err problem = {""};
 	struct try_end end = {0};
 	char found[PATH_MAX];
 	char *path;
 	int rc;
 
-	if (asprintf(&recordings->paths[side], "%s/%s", options->record, names[side]) < 0) {
+	if (asprintf(&recordings->paths[side], "%s/%s", options->record, side_names[side]) < 0) {
 		recordings->paths[side] = NULL;
 		return err_set(err, -ENOMEM, "out of memory");
 	}

@@ -17,6 +17,10 @@ struct try_recordings {
 int try_read_trace(struct try_recordings *recordings, const struct try_options *options,
 		   struct err *err);
 
+/* Makes the folders of --record, so that one that cannot be made, or holds a trial already, is told before the program runs.
+ * Returns 0 or a negative errno. */
+int try_make_folders(const struct try_options *options, struct err *err);
+
 /* Those of --record: runs the program twice more.  What cannot be recorded is a note of the trial.  Fails with -EINTR and
  * -ENOMEM, and where the folders hold other recordings, with -EEXIST. */
 int try_record(struct try_recordings *recordings, struct try_bench *bench, struct err *err);

@@ -110,13 +110,14 @@ enum try_count { TRY_COUNTS(TRY_CONSTANT) TRY_COUNT_COUNT };
 	REASON(TRY_LIMITS, "limits", "grid or block beyond what any GPU takes")                 \
 	REASON(TRY_STREAM, "stream",                                                            \
 	       "a stream with a priority, attributes, or of another context")                   \
+	REASON(TRY_STOPPED, "stopped",                                                          \
+	       "it has texture references, a part of a GPU, or streams with attributes")        \
 	REASON(TRY_LAUNCH_BLOCKING, "launch_blocking",                                          \
 	       "CUDA_LAUNCH_BLOCKING is set: each launch waits")                                \
 	REASON(TRY_CONTEXT, "context", "no context, or one whose streams are not known")        \
 	REASON(TRY_NOT_LAUNCH_BOUND, "not_launch_bound",                                        \
 	       "the program does not launch often enough here")                                 \
 	REASON(TRY_COMPARING, "comparing", "to measure how fast the program is without")        \
-	REASON(TRY_REFUSED, "refused", "the driver makes no graph of it")                       \
 	REASON(TRY_NO_MEMORY, "no_memory", "no memory to keep it")                              \
 	REASON(TRY_MEMORY_RANGE, "memory_range",                                                \
 	       "a memset or a copy that is not in memory from cuMemAlloc of its context")       \

@@ -1,5 +1,5 @@
 /*
- * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|checks|events|alternate|memory|copies|copies-at-once|copies-alike|copies-alike-async|private|private-copies|forks|turns|shared|captures|pipeline]] - a program that calls the driver as chance has it, the same for the same seed.
+ * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|checks|events|alternate|memory|copies|copies-at-once|copies-alike|copies-alike-async|copies-behind|textures|private|private-copies|forks|turns|shared|captures|pipeline]] - a program that calls the driver as chance has it, the same for the same seed.
  *
  * It prints what each call that waits, copies or asks returned, and the hash of all that the driver had done by then
  * (fake/).  Run bare and tried, it must print the same.  Its threads take turns; with at-once they do not, each
@@ -376,6 +376,10 @@ static void record_twice(void)
 /* What a graph is best for. */
 static void loop(int launches, const char *how)
 {
+	CUtexref texture;
+
+	if (!strcmp(how, "textures"))
+		must(p_get_texture(&texture, NULL, "texture"), "cuModuleGetTexRef");
 	for (unsigned i = 0; i < steps_left; i++) {
 		for (int j = 0; j < launches; j++) {
 			do_launch(&(struct launch){.kind = 1,
@@ -429,6 +433,10 @@ int main(int argc, char **argv)
 		allocate_for_copies();
 	if (!strncmp(how, "copies-alike", strlen("copies-alike"))) {
 		copy_alike(!strcmp(how, "copies-alike-async"));
+		return 0;
+	}
+	if (!strcmp(how, "copies-behind")) {
+		copy_behind();
 		return 0;
 	}
 	if (!strcmp(how, "memory")) {

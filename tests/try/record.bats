@@ -39,6 +39,17 @@ assert trial['prediction']['recording'].endswith('trial/bare'), trial
 assert trial['results'] == 'equal', trial" <<<"$output"
 }
 
+@test "--record tells before any run that the folder holds a trial already, or cannot be made" {
+	echo 'echo run >>runs' >program
+	"$ROOFLINECTL" try --graph -r 1 --record trial --quiet -- "$app" cuda kernels:5 _exit:0 >out
+	rm -r trial/bare # a trial that was interrupted, or half removed
+	run -1 --separate-stderr "$ROOFLINECTL" try --graph --record trial -- bash program
+	[ "$stderr" = "rooflinectl try: --record: trial/tried holds a recording already: choose another folder, or remove that one" ]
+	run -1 --separate-stderr "$ROOFLINECTL" try --graph --record out -- bash program
+	[ "$stderr" = "rooflinectl try: --record: cannot make out/bare: Not a directory" ]
+	[ ! -e runs ]
+}
+
 @test "--record tells which run it could not record" {
 	run -0 --separate-stderr "$ROOFLINECTL" try --graph -r 1 --record trial --quiet -- "$app" print:no_cuda
 	[[ "$output" == *"trial/bare: nothing was recorded"* ]]

@@ -194,6 +194,15 @@ count() {
 	[ "$(count copies_staged)" -gt 20 ]
 }
 
+@test "a blocking copy to the GPU is of what its stream's callbacks have written" {
+	export FAKE_DRIVER_ORDER=1 FAKE_DRIVER_TIME=1 strategies=pinned
+	ROOFLINE_TRY_UNWATCHED=1 both 1 copies-behind
+	[ "$(count copies_staged)" -ge 30 ]
+	[ "$(count passed:stalled)" -eq 0 ]
+	both 2 copies-behind
+	both 3 copies-behind # its default streams are those of threads
+}
+
 @test "threads that copy at once get what they copied, also where it compares and steps aside by itself" {
 	strategies=pinned
 	for seed in ${SEEDS:-3 5 16}; do both "$seed" copies-at-once; done
@@ -469,6 +478,15 @@ checked() {
 	[ "$(grep -c ' not_certain not_certain no_part$' told)" -eq 6 ]
 }
 
+@test "nothing is put off once the program has a texture reference, which kernels in graphs must not use" {
+	tried "$tools/random_program" 1 10 loop || true
+	[ "$(count launches_deferred)" -gt 100 ]
+	rm counts.*
+	tried "$tools/random_program" 1 10 textures || true
+	[ "$(count launches_deferred)" -eq 0 ]
+	[ "$(count passed:stopped)" -eq 200 ]
+}
+
 @test "where CUDA_LAUNCH_BLOCKING has each launch wait nothing is put off" {
 	export CUDA_LAUNCH_BLOCKING=1 strategies=graph,fewer-waits
 	both 3
@@ -490,11 +508,13 @@ checked() {
 	! ls counts.*
 }
 
-@test "every function that cuda.h declares has its row" {
+@test "every function that cuda.h declares has its row, and each of graphics and profilers" {
 	header=$(readlink -f "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")
-	header=${header%/bin/nvcc}/include/cuda.h
-	[ -e "$header" ] || skip "no cuda.h"
-	grep -oE '^CUresult CUDAAPI cu[A-Za-z0-9_]+' "$header" | awk '{ print $3 }' | sort -u >declared
+	header=${header%/bin/nvcc}/include/cuda
+	[ -e "$header.h" ] || skip "no cuda.h"
+	# cuWGL: of Windows
+	cat "$header".h "$header"{EGL,GL,Profiler,VDPAU}.h | grep -oE 'CUresult CUDAAPI cu[A-Za-z0-9_]+' | awk '{ print $3 }' |
+		grep -v '^cuWGL' | sort -u >declared
 	sed -n 's/.*FUNCTION("\(cu[^"]*\)".*/\1/p' "$root"/try/functions_*.h | sort -u >rows
 	[ "$(wc -l <declared)" -gt 300 ]
 	comm -23 declared rows >missing

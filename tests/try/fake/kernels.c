@@ -515,6 +515,14 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 	return find(functions, name, function);
 }
 
+/* Declared as deprecated: programs of CUDA 11 still call it. */
+CUresult cuModuleGetTexRef(CUtexref *texture, CUmodule module, const char *name)
+{
+	(void)module, (void)name;
+	*texture = NULL;
+	return CUDA_SUCCESS;
+}
+
 CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name)
 {
 	(void)library;

@@ -421,6 +421,27 @@ unsigned copy_in_child(void)
 	return (unsigned)(places[0].sum % 100);
 }
 
+/* A callback writes what is copied, in front of the copy in its stream. */
+static void fill_later(void *number)
+{
+	memset(places[0].host, (int)*(unsigned *)number, places[0].bytes);
+}
+
+void copy_behind(void)
+{
+	struct place *place = &places[0];
+
+	for (unsigned i = 1; i <= steps_left; i++) {
+		place->bytes = below(2) ? 4 << 20 : 100 << 10;
+		memset(place->host, 0xee, place->bytes);
+		must(p_cuLaunchHostFunc(streams[below(3)], fill_later, &i), "cuLaunchHostFunc");
+		must(to_gpu(2 * below(2), place->gpu, place->host, place->bytes, NULL), "there");
+		memset(place->host, 0xdd, place->bytes);
+		must(p_cuMemcpyDtoH(place->host, place->gpu, place->bytes), "back");
+		printf("%u: %lx\n", i, sum_of(place->host, place->bytes));
+	}
+}
+
 /* Copies of four megabytes, there and back. */
 static void copy_there(bool is_async)
 {

@@ -21,6 +21,7 @@ uint64_t (*p_fake_digest)(void);
 unsigned long (*p_fake_unfinished)(void);
 void (*p_fake_name)(CUdeviceptr, long);
 void (*p_fake_unmaps)(const void *, size_t);
+CUresult (*p_get_texture)(CUtexref *, CUmodule, const char *);
 
 __thread unsigned long chance;
 static bool is_per_thread;
@@ -90,6 +91,7 @@ void find_functions(unsigned way, bool is_of_threads)
 		find_by_driver(library);
 	else
 		find_by_dlsym(way == 1 ? library : RTLD_DEFAULT);
+	p_get_texture = (__typeof__(p_get_texture))dlsym(library, "cuModuleGetTexRef");
 	p_fake_digest = (__typeof__(p_fake_digest))dlsym(library, "fake_digest");
 	p_fake_unfinished = (__typeof__(p_fake_unfinished))dlsym(library, "fake_unfinished");
 	p_fake_name = (__typeof__(p_fake_name))dlsym(library, "fake_name");

@@ -33,6 +33,7 @@ extern uint64_t (*p_fake_digest)(void);
 extern unsigned long (*p_fake_unfinished)(void);
 extern void (*p_fake_name)(CUdeviceptr, long);
 extern void (*p_fake_unmaps)(const void *, size_t);
+extern CUresult (*p_get_texture)(CUtexref *, CUmodule, const char *); /* cuModuleGetTexRef */
 
 /* way: 0 to 2.  is_per_thread: the default stream is one for each thread. */
 void find_functions(unsigned way, bool is_per_thread);
@@ -109,6 +110,7 @@ void copy_much(unsigned place); /* each thread in a place of its own, but for tu
 
 unsigned copy_in_child(void);	/* what its memory contained, in short */
 void copy_alike(bool is_async); /* STEPS times the same */
+void copy_behind(void);		/* callbacks, which write what is copied */
 
 /* What the memory of a place contained so far. */
 unsigned long sum_of_copies(unsigned place);
