@@ -27,7 +27,7 @@ bool has_copies, has_turns;
 /* Behind it a page that cannot be touched; memory of the GPU that has room behind what is copied. */
 void allocate_for_copies(void)
 {
-	mallopt(M_MMAP_THRESHOLD, 1 << 20); /* what is freed is unmapped */
+	mallopt(M_MMAP_THRESHOLD, 1 << 20); /* a mapping of its own, unless enough is free */
 	for (struct place *place = places; place < places + PLACES; place++) {
 		must(p_cuMemAlloc(&place->gpu, GPU_BYTES + PAGE_BYTES), "cuMemAlloc");
 		p_fake_name(place->gpu, 100 + (place - places));
@@ -286,16 +286,43 @@ static void copy_renewed(struct place *place, CUstream stream)
 	}
 }
 
+/* What malloc mapped for it alone, as the word in front of it says, is unmapped; other memory stays, and is handed out again. */
+static void give_up(void *host)
+{
+	enum { IS_MAPPED = 2 };
+	const size_t *word = (const size_t *)((uintptr_t)host - sizeof(*word));
+
+	if (*word & IS_MAPPED)
+		p_fake_unmaps(host, malloc_usable_size(host));
+	free(host);
+}
+
+/* From now on malloc has some megabytes that were freed and are not unmapped.  What it returns ends that when it is freed. */
+static void *make_free(void)
+{
+	enum { PARTS = 13, PART_BYTES = 512 << 10 };
+	void *parts[PARTS];
+
+	for (int i = 0; i < PARTS; i++)
+		must(!(parts[i] = malloc(PART_BYTES)), "malloc");
+	for (int i = 0; i < PARTS - 1; i++)
+		free(parts[i]);
+	return parts[PARTS - 1];
+}
+
 /* As programs do: with what malloc gives, and takes back, at the same address again and again. */
 static void copy_allocated(struct place *place, CUstream stream)
 {
 	static const size_t sizes[] = {1 << 20, 3 << 20, 5 << 20};
+	enum { TIMES = 6 };
 	unsigned char *host = malloc(sizes[0]);
+	void *behind = NULL;
 
-	for (unsigned i = 0; i < 6; i++) {
+	for (unsigned i = 0; i < TIMES; i++) {
 		place->bytes = sizes[below(3)];
-		p_fake_unmaps(host, malloc_usable_size(host));
-		free(host);
+		give_up(host);
+		if (i == TIMES / 2)
+			behind = make_free();
 		host = malloc(place->bytes);
 		if (!host)
 			abort();
@@ -304,8 +331,8 @@ static void copy_allocated(struct place *place, CUstream stream)
 			bring(place, host, stream);
 		take_back(place, host, stream);
 	}
-	p_fake_unmaps(host, malloc_usable_size(host));
-	free(host);
+	give_up(host);
+	free(behind);
 }
 
 /* Parts of what was copied, small ones as well, behind each other and overlapping. */
