@@ -152,6 +152,8 @@ static void keep_old(struct registered *one, uintptr_t start, uintptr_t end)
 {
 	size_t pages = one->bytes / PAGE_BYTES + 2;
 
+	if (end <= (uintptr_t)one->address || start >= (uintptr_t)one->address + one->bytes)
+		return;
 	if (!one->old) {
 		one->old = malloc(one->bytes);
 		one->is_old = calloc(pages, 1);
@@ -162,7 +164,7 @@ static void keep_old(struct registered *one, uintptr_t start, uintptr_t end)
 		uintptr_t page = (uintptr_t)one->address + from;
 		size_t bytes = one->bytes - from < PAGE_BYTES ? one->bytes - from : PAGE_BYTES;
 
-		if (page < start || page >= end || one->is_old[from / PAGE_BYTES])
+		if (page + PAGE_BYTES <= start || page >= end || one->is_old[from / PAGE_BYTES])
 			continue;
 		one->is_old[from / PAGE_BYTES] = true;
 		if (pread(memory_file, one->old + from, bytes, (off_t)page) != (ssize_t)bytes)
