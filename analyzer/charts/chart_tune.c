@@ -204,10 +204,12 @@ static uint32_t trials_needed(const struct scene *scene, const struct curve *cur
 static double median_at_end(const struct scene *scene, const struct curve *curve)
 {
 	double ratios[1000];
+	size_t count;
 
 	if (!curve->found || !curve->trial_count)
 		return INFINITY;
-	return ratios[(ratios_at(scene, curve, curve->trial_count - 1, ratios) - 1) / 2];
+	count = ratios_at(scene, curve, curve->trial_count - 1, ratios);
+	return ratios[(count - 1) / 2];
 }
 
 static void set_legend(struct chart_file *file, const struct scene *scene)

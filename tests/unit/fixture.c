@@ -194,6 +194,7 @@ void fixture_create(struct fixture *fixture)
 {
 	const char *folder = getenv("TMPDIR");
 
+	*fixture = (struct fixture){""};
 	snprintf(fixture->path, sizeof(fixture->path), "%s/rooflinectl-test-XXXXXX",
 		 folder && strlen(folder) < 32 ? folder : "/tmp");
 	if (!mkdtemp(fixture->path))
