@@ -166,7 +166,7 @@ static struct try_end end_of(const struct quiet_run *run)
 	struct try_end end = {""};
 
 	if (run->is_timed_out)
-		snprintf(how, sizeof(how), "no end within %.0f s", run->timeout_s);
+		snprintf(how, sizeof(how), "no end within %g s", run->timeout_s);
 	else
 		record_describe_end(run->status, how, sizeof(how));
 	if (!run->status && !run->is_timed_out)
