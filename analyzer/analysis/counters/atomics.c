@@ -209,7 +209,7 @@ static double other_share(const struct roofline_point *point, double l2_part)
 }
 
 /* What starting the blocks of a kernel takes, of its launches the one that takes least: blocks that do not fit on the GPU at
- * once start when others end.  empty_ns: of an empty kernel. */
+ * once start when others end.  empty_ns: of an empty kernel, and of each wave where ceilings have none of such blocks. */
 static double start_ns(const struct profile *profile, const struct ceilings *ceilings,
 		       uint32_t kernel, double empty_ns)
 {
@@ -227,6 +227,7 @@ static double start_ns(const struct profile *profile, const struct ceilings *cei
 			continue;
 		wave_ns = measured_at(ceilings, CEILING_block_wave,
 				      (double)profile_block_threads(launch));
+		wave_ns = wave_ns > 0 ? wave_ns : empty_ns;
 		least_ns = fmin(least_ns, empty_ns + fmax(occupancy.waves - 1, 0) * wave_ns);
 	}
 	return isfinite(least_ns) ? least_ns : empty_ns;

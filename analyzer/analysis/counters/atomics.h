@@ -64,7 +64,7 @@ struct atomics_kernel {
 	double shared_ns, least_shared_ns;
 	/*
 	 * Without its atomics a launch would take at least other_ns: what its other roofs explain, an empty
-	 * kernel's time, what starting its blocks takes (ceilings: block_wave), or what it takes beyond its atomics,
+	 * kernel's time, what starting its blocks takes (ceilings: block_wave; without it as long for each wave), or what it takes beyond its atomics,
 	 * whichever is most.  That last depends on whether they return a result:
 	 *
 	 *   with one   their threads wait, so duration = explained + other: the rest is other's
