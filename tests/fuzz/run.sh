@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# run.sh SECONDS [TARGET...] - gives each target of tests/fuzz new inputs for so long, by libFuzzer, one process at a
-# time, and adds what was run to docs/results/fuzz.txt, which make readme puts into docs/security.md.
+# run.sh SECONDS [TARGET...] - gives each target of tests/fuzz new inputs for so long, by libFuzzer, JOBS (1) processes
+# beside each other, and adds what was run to docs/results/fuzz.txt, which make readme puts into docs/security.md.
+# A target that is named twice gets two processes.
 #
 # The inputs that reach new code stay in build/libfuzzer/corpus/, where the next run goes on.  An input that ends the
 # program, or takes 20 s or 2 GB, goes to tests/fuzz/found/TARGET.NAME: mend it, and leave it there for tests/cli/fuzz.bats.
@@ -12,9 +13,9 @@ shift
 targets=("$@")
 [ $# -gt 0 ] || mapfile -t targets < <(sed -n 's/^\tTARGET(\([a-z]*\),.*/\1/p' tests/fuzz/targets.h)
 results=docs/results/fuzz.txt
+jobs=${JOBS:-1}
 scratch=$(mktemp -d -p "$([ -w /dev/shm ] && echo /dev/shm || echo "${TMPDIR:-/tmp}")")
 trap 'rm -rf "$scratch"' EXIT
-code=0
 
 # add TARGET EXECUTIONS SECONDS: to the sums in the file
 add() {
@@ -33,18 +34,29 @@ add() {
 		}' "$([ -e $results ] && echo $results || echo /dev/null)" >"$scratch/results" && cp "$scratch/results" $results
 }
 
-for target in "${targets[@]}"; do
-	mkdir -p "$build/corpus/$target" tests/fuzz/found "$scratch/tmp"
-	python3 tests/fuzz/seeds.py "$build/bin/rooflinectl" "$scratch/seeds" || exit 1
+# fuzz NUMBER TARGET: one process; what it found goes to $scratch/NUMBER.found
+fuzz() {
+	local used executions
+	mkdir -p "$build/corpus/$2" tests/fuzz/found "$scratch/$1"
 	TIMEFORMAT='%U %S'
-	used=$({ time TMPDIR=$scratch/tmp FUZZ_TARGET=$target nice -n 19 "$build/fuzz/fuzz" -max_total_time="$seconds" \
+	used=$({ time TMPDIR=$scratch/$1 FUZZ_TARGET=$2 nice -n 19 "$build/fuzz/fuzz" -max_total_time="$seconds" \
 		-close_fd_mask=3 -print_final_stats=1 -max_len=32768 -timeout=20 -rss_limit_mb=2048 \
-		-artifact_prefix="tests/fuzz/found/$target." "$build/corpus/$target" "$scratch/seeds/$target" \
-		2>"$scratch/log" >&2; } 2>&1 | tail -1)
-	executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$scratch/log")
-	grep -aE 'ERROR|SUMMARY|Test unit written' "$scratch/log" && code=1
-	add "$target" "${executions:-0}" "$(awk '{ print $1 + $2 }' <<<"$used")"
-	rm -rf "$scratch/tmp" "$scratch/seeds"
+		-artifact_prefix="tests/fuzz/found/$2." "$build/corpus/$2" "$scratch/seeds/$2" \
+		2>"$scratch/$1.log" >&2; } 2>&1 | tail -1)
+	executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$scratch/$1.log")
+	grep -aE 'ERROR|SUMMARY|Test unit written' "$scratch/$1.log" >"$scratch/$1.found"
+	(
+		flock 9
+		add "$2" "${executions:-0}" "$(awk '{ print $1 + $2 }' <<<"$used")"
+	) 9>"$scratch/lock"
+	rm -rf "${scratch:?}/$1"
+}
+
+python3 tests/fuzz/seeds.py "$build/bin/rooflinectl" "$scratch/seeds" || exit 1
+for index in "${!targets[@]}"; do
+	while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
+	fuzz "$index" "${targets[index]}" &
 done
+wait
 cat $results
-exit $code
+! grep -h . "$scratch"/*.found

@@ -2,13 +2,15 @@
 # The flight recorder on a GPU: under the fastest launches that there are, for SOAK_S seconds (3600), it keeps the last
 # 30 s whole, DUMPS dumps (100) meanwhile lose nothing, and neither memory nor the ring grows.
 #
-# The ring lies in RING (/dev/shm): 30 s of 200,000 launches a second are 1 GB; a dump takes as much in TMPDIR.
+# The ring lies in RING (/dev/shm): 30 s of 200,000 launches a second are 1 GB; a dump takes as much in TMPDIR, as many as are
+# looked at beside each other ($jobs).
 # shellcheck source=tests/gpu/tap.bash
 . "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
 soak_s=${SOAK_S:-3600}
 dumps=${DUMPS:-100}
 ring=${RING:-/dev/shm}
 span_s=${SPAN_S:-30}
+lookers=()
 rooflinectl=$BUILD/bin/rooflinectl
 
 # missing RECORDING: launches between its first and its last kernel that have no row, by the step of their ids
@@ -49,23 +51,37 @@ sleep $((span_s + span_s / 4))
 first_kb=$(resident_kb) first_ring_kb=$(ring_kb)
 "$rooflinectl" top "$program" --once | sed 's/^/# /'
 
-failed=0 short=0 holes=0 begin=$(date +%s)
+# look_at N: what dump N lacks, into $scratch/looked.N: "failed", "short" and "holes"
+look_at() {
+	local dump=$scratch/dump.$1 lost
+	[ -d "$dump" ] || echo failed
+	[ "$(span_ms "$dump")" -ge $((span_s * 1000)) ] || echo short
+	lost=$(missing "$dump")
+	[ "$lost" = 0 ] || echo "holes: $lost launches are missing in dump $1"
+	[ "$1" = "$dumps" ] || rm -rf "$dump"
+}
+
+begin=$(date +%s)
 for ((i = 1; i <= dumps; i++)); do
 	until [ $(($(date +%s) - begin)) -ge $((i * soak_s / dumps)) ]; do sleep 0.2; done
-	rm -rf "$scratch/dump"
-	"$rooflinectl" ctl "$program" dump -o "$scratch/dump" >"$scratch/dumped" 2>&1 || failed=$((failed + 1))
-	[ "$(span_ms "$scratch/dump")" -ge $((span_s * 1000)) ] || short=$((short + 1))
-	lost=$(missing "$scratch/dump")
-	[ "$lost" = 0 ] || { holes=$((holes + 1)); echo "# dump $i: $lost launches are missing"; }
+	while [ "$(jobs -rp | wc -l)" -gt "$jobs" ]; do sleep 0.1; done # the recording is one of them
+	"$rooflinectl" ctl "$program" dump -o "$scratch/dump.$i" >"$scratch/dumped" 2>&1 || rm -rf "$scratch/dump.$i"
+	look_at "$i" >"$scratch/looked.$i" 2>&1 &
+	lookers+=($!)
 done
+wait "${lookers[@]}"
+found() {
+	cat "$scratch"/looked.* | grep -c "^$1"
+}
+sed 's/^/# /' "$scratch"/looked.*
 echo "# $soak_s s, $dumps dumps; resident $first_kb kB, then $(resident_kb) kB; ring $first_ring_kb kB, then $(ring_kb) kB"
-check "$dumps dumps are made" equal 0 $failed
-check "each holds at least the last $span_s s" equal 0 $short
-check "no launch in them is missing" equal 0 $holes
+check "$dumps dumps are made" equal 0 "$(found failed)"
+check "each holds at least the last $span_s s" equal 0 "$(found short)"
+check "no launch in them is missing" equal 0 "$(found holes)"
 check "the program's memory grows by 32 MB at most" at_most $((first_kb + 32768)) "$(resident_kb)"
 check "the ring grows by a quarter at most" at_most $((first_ring_kb * 5 / 4)) "$(ring_kb)"
 check "nothing is lost" grep -q ' 0 lost;' <("$rooflinectl" ctl "$program" status)
-"$rooflinectl" report "$scratch/dump" >"$scratch/report"
+"$rooflinectl" report "$scratch/dump.$dumps" >"$scratch/report"
 check "report reads a dump, and tells what it is" grep -q "only the last ${span_s}s were kept" "$scratch/report"
 
 kill -TERM "$program"
