@@ -15,8 +15,8 @@
  * short where none is queued, what lies behind small ones: 960 (dp_tokens) to 1088 ns (pytorch) in tests/pairs.  And from
  * one to a copy, which begins after either 1 us or 5 to 9, what does in the lowest tenth. */
 static const int64_t unqueued_gap_ns[LATENCY_GAP_COUNT] = {
-	[GAP_AFTER_KERNEL] = 1088, [GAP_KERNEL_TO_COPY] = 1024, [GAP_COPY_TO_KERNEL] = 5792,
-	[GAP_COPY_TO_COPY] = 2080, [GAP_AFTER_GRAPH] = 2176,
+	[GAP_AFTER_KERNEL] = 1088, [GAP_KERNEL_TO_COPY] = 1024, [GAP_COPY_TO_KERNEL] = 5760,
+	[GAP_COPY_TO_COPY] = 2112, [GAP_AFTER_GRAPH] = 2208,
 };
 /* On an idle stream an operation starts so long after its call was entered: one whose call had returned by then was
  * waiting for the one before it. */
@@ -160,6 +160,17 @@ int64_t latencies_gap_ns(const struct model *model, uint32_t before, uint32_t op
 	if (op != PROFILE_NONE && is_after_unrecorded(model, device, before, op))
 		return model->profile->ops[op].start_ns - model_ready_ns(model, op);
 	return device->gap_ns[latencies_gap_after(model, before, op)];
+}
+
+int64_t latencies_start_behind_ns(const struct model *model, uint32_t op, int64_t submitted_ns,
+				  int64_t over_ns, int64_t gap_ns)
+{
+	int64_t late_gap_ns = device_of(model, op)->late_gap_ns[model->op_traits[op].gap];
+
+	if (over_ns == INT64_MIN ||
+	    submitted_ns >= over_ns + (late_gap_ns < gap_ns ? late_gap_ns : gap_ns))
+		return submitted_ns;
+	return submitted_ns > over_ns + gap_ns ? submitted_ns : over_ns + gap_ns;
 }
 
 /* The same for each operation behind its predecessor. */
@@ -422,7 +433,10 @@ static int sample(struct device_samples *samples, struct device_latencies *devic
 		device->gap_ns[i] =
 			middle_mean_of(&samples->gaps[i], unqueued_ns(&samples->behind[i], i));
 		device->gap_sample_count[i] = samples->gaps[i].added_count;
+		device->late_gap_ns[i] = device->gap_ns[i];
 	}
+	device->late_gap_ns[GAP_KERNEL_TO_COPY] =
+		unqueued_ns(&samples->behind[GAP_KERNEL_TO_COPY], GAP_KERNEL_TO_COPY);
 	device->kernel_gap_ns = samples->gaps[GAP_AFTER_KERNEL].count
 					? median_of(&samples->gaps[GAP_AFTER_KERNEL], 0)
 					: device->gap_ns[GAP_AFTER_KERNEL];

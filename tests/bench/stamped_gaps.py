@@ -8,6 +8,10 @@ operation and the next one are, where at least LEAST of them were queued; then t
 medians.  Queued was what was submitted 5 us before the operation before it ended, a copy behind a kernel
 1 us.  What the analyzer takes where nothing is queued in a recording (analyzer/replay/latencies.c) is
 their middle.
+
+Then what lies between a kernel and a copy to the host whose call began while it ran, by how long it ran on from there, in
+all these recordings and those of tests/corpus/unseen2: where that is about as long as the call needs to submit the copy, it
+begins either at once or as one that was queued does.
 """
 
 import collections
@@ -16,6 +20,7 @@ import os
 import pathlib
 import statistics
 import subprocess
+import tarfile
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -23,6 +28,7 @@ TOOL = pathlib.Path(os.environ.get("BUILD", ROOT / "build")) / "bin" / "roofline
 LEAST = 10
 QUEUED_NS, COPY_QUEUED_NS = 5000, 1000
 MOST_NS = 20_000  # more than that waited for something else
+RUNS_ON_MOST_US = 12
 TABLES = ["kernels.csv", "copies.csv", "memsets.csv", "graphs.csv"]
 HOST_COPIES = ("1", "2")  # from the host, and to it: what runs on the GPU alone is like a kernel
 
@@ -69,14 +75,35 @@ def gaps_of(folder):
     return found
 
 
+def copies_behind(folder, found):
+    """found, by whole us that the kernel ran on: what lay between the two."""
+    names = {row["id"]: row["text"] for row in rows_of(folder / "names.csv")}
+    calls = {row["correlation"]: row for row in rows_of(folder / "api.csv")}
+    to_host = {row["correlation"] for row in rows_of(folder / "copies.csv") if row["kind"] == "2"}
+    for stream in operations(folder):
+        for before, after in zip(stream, stream[1:]):
+            call = calls.get(after[3])
+            if before[2] != "kernel" or after[3] not in to_host or not call or "Async" in names[call["name"]]:
+                continue
+            on_us = (before[1] - int(call["start_ns"])) // 1000
+            if 0 <= on_us < RUNS_ON_MOST_US and after[0] - before[1] < MOST_NS:
+                found[on_us].append(after[0] - before[1])
+
+
 def main():
     medians = collections.defaultdict(list)
+    behind = collections.defaultdict(list)
     with tempfile.TemporaryDirectory() as scratch:
         found = [sorted(ROOT.glob(f"tests/{folder}/*.roofline")) for folder in ("recordings", "pairs")]
-        for path in found[0] + found[1]:
+        with tarfile.open(ROOT / "tests/corpus/unseen2/recordings.1.tar") as tar:
+            tar.extractall(scratch, filter="data")
+        for path in found[0] + found[1] + sorted(pathlib.Path(scratch).glob("*.roofline")):
             target = pathlib.Path(scratch) / f"{path.parent.name}.{path.stem}"
             subprocess.run([TOOL, "unpack", "-o", target, path], check=True, capture_output=True)
             for folder in {api.parent for api in target.rglob("api.csv")}:
+                copies_behind(folder, behind)
+                if path.parent == pathlib.Path(scratch):
+                    continue
                 for kind, gaps in gaps_of(folder).items():
                     if len(gaps) >= LEAST:
                         medians[kind].append(statistics.median(gaps))
@@ -84,6 +111,10 @@ def main():
     for kind, found in sorted(medians.items()):
         tenths = statistics.quantiles(found, n=10)
         print(f"{kind:16}{len(found):12}{tenths[0]:8.0f}{statistics.median(found):8.0f}{tenths[-1]:8.0f}")
+    print(f"\n{'kernel runs on':16}{'copies':>12}{'p10':>8}{'middle':>8}{'p90':>8}")
+    for on_us, found in sorted(behind.items()):
+        tenths = statistics.quantiles(found, n=10) if len(found) > 1 else found * 9
+        print(f"{on_us:3} to {on_us + 1:2} us    {len(found):12}{tenths[0]:8.0f}{statistics.median(found):8.0f}{tenths[-1]:8.0f}")
 
 
 if __name__ == "__main__":
