@@ -606,17 +606,32 @@ bool deferred_flush_if_quiet(void)
 }
 
 /* A thread that waits in the driver may hold the lock for good: the process ends all the same. */
-void deferred_end(void)
+static bool enter_for_a_while(void)
 {
 	struct timespec until;
 
 	if (is_inside)
-		return;
+		return false;
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += END_S;
 	if (pthread_mutex_timedlock(&lock, &until) != 0)
-		return;
+		return false;
 	is_inside = true;
+	return true;
+}
+
+void deferred_flush_before_exec(void)
+{
+	if (!enter_for_a_while())
+		return;
+	flush_until(count);
+	leave();
+}
+
+void deferred_end(void)
+{
+	if (!enter_for_a_while())
+		return;
 	stop_inside(TRY_ASIDE);
 	leave();
 }

@@ -77,6 +77,9 @@ void deferred_stop(enum try_reason reason);
 /* For the timer: gives everything to the driver when nothing was put off since the last call.  Whether there was anything. */
 bool deferred_flush_if_quiet(void);
 
+/* Before the process becomes another program: everything is given to the driver. */
+void deferred_flush_before_exec(void);
+
 /* At the end of the process: everything is given to the driver, and nothing is put off any more. */
 void deferred_end(void);
 

@@ -219,6 +219,16 @@ static void *stub_for(const char *name, struct effect effect, void *real)
 	return real;
 }
 
+void lookup_before_fork(void)
+{
+	pthread_mutex_lock(&stubs_lock);
+}
+
+void lookup_after_fork(void)
+{
+	pthread_mutex_unlock(&stubs_lock);
+}
+
 static bool is_ours(const void *address)
 {
 	for (size_t i = 0; i < HANDLER_COUNT; i++)

@@ -10,4 +10,8 @@ unsigned lookup_row(const char *exported);
 /* The function in front of which a stub stands. */
 const char *lookup_stub_name(unsigned stub);
 
+/* Around a fork: the child of a thread that looks nothing up must not wait for one that does. */
+void lookup_before_fork(void);
+void lookup_after_fork(void);
+
 #endif

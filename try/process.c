@@ -10,6 +10,7 @@
 #include "checksums.h"
 #include "counts.h"
 #include "deferred.h"
+#include "lookup.h"
 #include "pinned.h"
 #include "pool.h"
 #include "registering.h"
@@ -82,14 +83,17 @@ bool process_is_unwatched(void)
 	return is_unwatched;
 }
 
+/* Who holds the lock of deferred.c may look up a function, so the lock of that comes last. */
 static void before_fork(void)
 {
 	registering_before_fork();
 	deferred_before_fork();
+	lookup_before_fork();
 }
 
 static void after_fork(void)
 {
+	lookup_after_fork();
 	deferred_after_fork();
 	registering_after_fork();
 }
@@ -97,6 +101,7 @@ static void after_fork(void)
 static void forked(void)
 {
 	self = getpid();
+	lookup_after_fork();
 	deferred_forked();
 	pool_forked();
 	pinned_forked();
@@ -130,11 +135,21 @@ static void start(void)
 	read_driver_variables();
 	pthread_atfork(before_fork, after_fork, forked);
 	atexit(process_end);
+	at_quick_exit(process_end);
 }
 
 void process_start(void)
 {
 	pthread_once(&once, start);
+}
+
+void process_before_exec(void)
+{
+	if (!is_started || getpid() != self)
+		return;
+	deferred_flush_before_exec();
+	waits_end();
+	counts_write();
 }
 
 void process_end(void)

@@ -27,6 +27,10 @@ bool process_has_events_at_once(void);
 /* The program uses the driver: from now on its forks and its end are watched. */
 void process_start(void);
 
+/* The process becomes another program, or goes on where that fails: what was put off is given to the driver, and what was
+ * reached so far is written.  Nothing of a child of vfork. */
+void process_before_exec(void);
+
 /* What was put off is given to the driver, and what was reached is written.  Again as often as there is more. */
 void process_end(void);
 

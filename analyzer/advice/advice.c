@@ -255,6 +255,12 @@ static int reject_prediction(struct advice *advice, const struct facts *facts, s
 	if (prediction->steady_before_ns)
 		snprintf(steady, sizeof(steady), "the steady state %.2fx, ",
 			 prediction->steady.speedup);
+	if (facts->what_ifs.places && prediction->place_before_ns <= 0)
+		return reject(
+			advice, facts, device, rule,
+			"re-simulated, %sthe whole run %.2fx; nothing repeats in the range: its "
+			"threads make no calls there",
+			steady, prediction->program.speedup);
 	return reject(advice, facts, device, rule,
 		      "re-simulated, this part would be %.2fx as fast, %sthe whole run %.2fx",
 		      prediction->place.speedup, steady, prediction->program.speedup);

@@ -67,32 +67,45 @@ static void drop_suffix(char *path)
 		path[length - suffix] = '\0';
 }
 
-/* The recording's path from the current folder, or from the root where it lies elsewhere: no two have the same. */
-static const char *name_of(char real[PATH_MAX], const char *recording)
+/* The part of real after the current folder, or NULL where it lies elsewhere. */
+static const char *path_from_here(const char *real)
 {
 	char here[PATH_MAX];
 	size_t length;
 
-	if (!find_real(real, recording))
-		return "stdin";
-	drop_suffix(real);
 	if (!getcwd(here, sizeof(here)))
-		return real + 1;
-	length = strlen(here);
+		return NULL;
 	if (!strcmp(real, here))
 		return strrchr(real, '/') + 1;
-	return !strncmp(real, here, length) && real[length] == '/' ? real + length + 1 : real + 1;
+	length = strcmp(here, "/") ? strlen(here) : 0;
+	return !strncmp(real, here, length) && real[length] == '/' ? real + length + 1 : NULL;
+}
+
+/* charts/ and the recording's path from the current folder; of one that lies elsewhere charts/ beside it, where who draws it
+ * there has it: no two have the same.  Returns what snprintf does. */
+static int name_folder(char *folder, size_t size, const char *recording)
+{
+	char real[PATH_MAX];
+	const char *path, *name;
+
+	if (!find_real(real, recording))
+		return snprintf(folder, size, "charts/stdin");
+	drop_suffix(real);
+	path = path_from_here(real);
+	if (path)
+		return snprintf(folder, size, "charts/%s", path);
+	name = strrchr(real, '/') + 1;
+	return snprintf(folder, size, "%.*scharts/%s", (int)(name - real), real, name);
 }
 
 static int make_folder(struct pictures *pictures, const char *recording, struct err *err)
 {
-	char real[PATH_MAX];
+	size_t size = sizeof(pictures->folder);
 	int rc;
 
-	if ((size_t)snprintf(pictures->folder, sizeof(pictures->folder), "%s%s",
-			     pictures->asked_folder ? pictures->asked_folder : "charts/",
-			     pictures->asked_folder ? "" : name_of(real, recording)) >=
-	    sizeof(pictures->folder))
+	rc = pictures->asked_folder ? snprintf(pictures->folder, size, "%s", pictures->asked_folder)
+				    : name_folder(pictures->folder, size, recording);
+	if ((size_t)rc >= size)
 		return err_set(err, -ENAMETOOLONG,
 			       "%s: name too long for a folder of charts; choose one with -o DIR",
 			       recording);

@@ -28,20 +28,32 @@ static bool is_listed(const char *list, const char *value, char separator)
 	return false;
 }
 
-/* Puts value in front of what a list in the environment holds, if it does not hold it: record may run under
- * record. */
-static void prepend(const char *variable, const char *value, char separator)
+/* What a list in the environment holds with value in front of it, once: record may run under record.  Owned; NULL without
+ * memory. */
+static char *prepended(const char *variable, const char *value, char separator)
 {
 	const char *before = getenv(variable);
 	char *list;
 
-	if (!before || !*before) {
-		setenv(variable, value, 1);
-	} else if (!is_listed(before, value, separator) &&
-		   asprintf(&list, "%s%c%s", value, separator, before) >= 0) {
+	if (!before || !*before)
+		return strdup(value);
+	if (is_listed(before, value, separator))
+		return strdup(before);
+	return asprintf(&list, "%s%c%s", value, separator, before) < 0 ? NULL : list;
+}
+
+static void prepend(const char *variable, const char *value, char separator)
+{
+	char *list = prepended(variable, value, separator);
+
+	if (list)
 		setenv(variable, list, 1);
-		free(list);
-	}
+	free(list);
+}
+
+char *record_preload_list(const char *library)
+{
+	return prepended("LD_PRELOAD", library, ':');
 }
 
 /* A program built with ASan would refuse to start with a library before its own, so ASan is told not to check. */

@@ -26,6 +26,9 @@ int record_inject(const char *who);
  * where its path cannot be preloaded: it has a space or a colon. */
 int record_preload(const char *library);
 
+/* LD_PRELOAD as record_preload sets it: the library, and then what is there.  Owned; NULL without memory. */
+char *record_preload_list(const char *library);
+
 /* Runs it and waits for its end; signals must be held (record_signals.h).  Returns a negative number after one line. */
 int record_run(struct record_run *run);
 

@@ -7,6 +7,7 @@
 #include "base/shell.h"
 #include "cmd/commands.h"
 #include "cmd/record_output.h"
+#include "cmd/record_run.h"
 #include "cmd/record_signals.h"
 #include "cmd/source.h"
 #include "cmd/try_measure.h"
@@ -24,21 +25,22 @@ static void put_words(FILE *out, char **words)
 	}
 }
 
-/* The command as a shell takes it, with what comes before it; NULL without memory. */
+/* The command as a shell takes it, with what comes before it: what the user preloads stays.  NULL without memory. */
 static char *command_line(const struct try_options *options, const char *library)
 {
 	struct memory_file file;
-	FILE *out = memory_file_open(&file);
+	char *preloaded = library ? record_preload_list(library) : NULL;
+	FILE *out = library && !preloaded ? NULL : memory_file_open(&file);
 
-	if (!out)
-		return NULL;
-	if (library) {
+	if (out && preloaded) {
 		fputs("LD_PRELOAD=", out);
-		shell_put_word(out, library);
+		shell_put_word(out, preloaded);
 		fprintf(out, " ROOFLINE_TRY=%s ", options->strategies);
 	}
-	put_words(out, options->command);
-	return memory_file_close(&file);
+	if (out)
+		put_words(out, options->command);
+	free(preloaded);
+	return out ? memory_file_close(&file) : NULL;
 }
 
 /* ---- the verdict ---- */

@@ -20,6 +20,7 @@
 #include "cmd/tune_run.h"
 
 #define POINT_BYTES 1024
+#define FNV_START UINT64_C(14695981039346656037)
 
 /* ---- the fingerprint ---- */
 
@@ -86,15 +87,46 @@ static uint64_t add_command(uint64_t hash, char **command)
 	return hash;
 }
 
+/* Variables of a terminal, a login or a shell, which another one has otherwise; "SSH_" stands for all that begin so. */
+static const char *const session_variables[] = {
+	"_=",		"COLUMNS=",    "DBUS_",
+	"DISPLAY=",	"GPG_",	       "LINES=",
+	"LS_COLORS=",	"MAIL=",       "OLDPWD=",
+	"PS1=",		"PWD=",	       "SHLVL=",
+	"SSH_",		"STY=",	       "TERM",
+	"TMUX",		"VTE_",	       "WAYLAND_",
+	"WINDOWID=",	"XAUTHORITY=", "XDG_RUNTIME_DIR=",
+	"XDG_SESSION_",
+};
+
+static bool is_of_session(const char *variable)
+{
+	for (size_t i = 0; i < sizeof(session_variables) / sizeof(*session_variables); i++)
+		if (!strncmp(variable, session_variables[i], strlen(session_variables[i])))
+			return true;
+	return false;
+}
+
+/* All others: which of them a program heeds, only its author knows.  In whatever order they stand. */
+static uint64_t add_environment(uint64_t hash)
+{
+	uint64_t sum = 0;
+
+	for (char **variable = environ; variable && *variable; variable++)
+		if (!is_of_session(*variable))
+			sum += add_text(FNV_START, *variable);
+	return add_bytes(hash, &sum, sizeof(sum));
+}
+
 static uint64_t fingerprint_of(const struct tune_options *options)
 {
-	uint64_t hash = add_text(UINT64_C(14695981039346656037), options->objective.text);
+	uint64_t hash = add_text(FNV_START, options->objective.text);
 	struct doctor_driver driver;
 
 	doctor_probe_driver(&driver);
 	for (int i = 0; i < driver.gpu_count && i < DOCTOR_MAX_GPUS; i++)
 		hash = add_text(hash, driver.gpus[i].name);
-	return add_command(hash, options->command);
+	return add_command(add_environment(hash), options->command);
 }
 
 /* ---- opening ---- */
@@ -157,6 +189,13 @@ static int read_stored(struct tune_bench *bench, struct err *err)
 	return bench->is_taken ? 0 : err_set(err, -ENOMEM, "out of memory");
 }
 
+/* A trial that took too long may end now: --trial-timeout is longer than it was given then. */
+static bool has_more_time(const struct tune_options *options, const struct tune_result *result)
+{
+	return result->outcome.status == TUNE_TIMED_OUT &&
+	       options->trial_timeout_s > result->seconds;
+}
+
 /* Of --from what has this objective, from wherever it was measured. */
 static bool is_usable(const struct tune_bench *bench, const struct tune_result *result)
 {
@@ -166,7 +205,8 @@ static bool is_usable(const struct tune_bench *bench, const struct tune_result *
 		return false;
 	if (options->source)
 		return !strcmp(result->objective, options->objective.text);
-	return !options->is_fresh && result->fingerprint == bench->fingerprint;
+	return !options->is_fresh && result->fingerprint == bench->fingerprint &&
+	       !has_more_time(options, result);
 }
 
 int tune_bench_open(struct tune_bench *bench, const struct tune_options *options, struct err *err)

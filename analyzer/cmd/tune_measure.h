@@ -22,7 +22,7 @@ struct tune_bench {
 	char folder[PATH_MAX]; /* of the results; "" with --from alone */
 	uint32_t trial_count;
 	size_t measured_count, stored_count,
-		other_count; /* other: stored of another command, program or GPU */
+		other_count; /* other: of another command, program, GPU, environment */
 	struct profile_device
 		*device;    /* filled in by the first recording; max_warps_per_sm 0 before */
 	double least_value; /* filled in after the first trial of the search model; 0: not known */

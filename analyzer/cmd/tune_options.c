@@ -67,8 +67,8 @@ static const struct argp_option option_table[] = {
 	 4},
 	{"trial-timeout", KEY_TIMEOUT, "S", 0, "end a trial that takes longer (300)", 4},
 	{"output", KEY_OUTPUT, "DIR", 0,
-	 "folder of the results (tune.<time>.<pid>); what it has of the same command, program and "
-	 "GPU is not measured again",
+	 "folder of the results (tune.<time>.<pid>); what it has of the same command, program, "
+	 "GPU and environment is not measured again",
 	 5},
 	{"fresh", KEY_FRESH, NULL, 0, "measure again what the folder has", 5},
 	{"from", KEY_FROM, "DIR", 0,
@@ -169,7 +169,8 @@ static error_t parse_figure(struct tune_options *options, int key, const char *a
 
 static void check_command(const struct tune_options *options, struct argp_state *state)
 {
-	const char *lacking;
+	const char *lacking, *unknown;
+	int length;
 
 	if (!options->command)
 		usage_fail(state,
@@ -180,6 +181,13 @@ static void check_command(const struct tune_options *options, struct argp_state 
 		usage_fail(state,
 			   "the command does not use --param %s: write {%s} where its value goes",
 			   lacking, lacking);
+	unknown = tune_command_unknown(options->command, &options->space, &length);
+	if (unknown)
+		usage_fail(
+			state,
+			"the command has {%.*s}, and there is no --param %.*s: name one, or write "
+			"{ %.*s } where the program is to get it",
+			length, unknown, length, unknown, length, unknown);
 }
 
 static void check_objective(const struct tune_options *options, struct argp_state *state)

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "cmd/tune_run.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,6 +85,29 @@ const char *tune_command_lacks(char **command, const struct tune_space *space)
 		if (!is_found)
 			return space->parameters[i].name;
 	}
+	return NULL;
+}
+
+/* Of a parameter: of letters, digits and _.  A number is none: "[0-9]{3}" is a regular expression. */
+static size_t name_length(const char *text)
+{
+	size_t length = 0;
+
+	while (isalnum((unsigned char)text[length]) || text[length] == '_')
+		length++;
+	return isdigit((unsigned char)*text) ? 0 : length;
+}
+
+/* ${NAME} is a shell's; a {NAME} that an awk or Python script means can have a space in it. */
+const char *tune_command_unknown(char **command, const struct tune_space *space, int *length)
+{
+	for (char **word = command; *word; word++)
+		for (const char *at = strchr(*word, '{'); at; at = strchr(at + 1, '{')) {
+			*length = (int)name_length(at + 1);
+			if (*length && at[1 + *length] == '}' && (at == *word || at[-1] != '$') &&
+			    parameter_at(space, at) == space->parameter_count)
+				return at + 1;
+		}
 	return NULL;
 }
 

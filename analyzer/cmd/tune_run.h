@@ -25,6 +25,9 @@ void tune_command_free(char **command);
 /* The first parameter that no word of the command has, or NULL. */
 const char *tune_command_lacks(char **command, const struct tune_space *space);
 
+/* The first {NAME} of the command that is no parameter, or NULL: from its name on, which has so many bytes. */
+const char *tune_command_unknown(char **command, const struct tune_space *space, int *length);
+
 /* Returns 0 also where the program failed; a negative errno where it cannot be run at all. */
 int tune_run(struct tune_run *run, struct err *err);
 void tune_run_free(struct tune_run *run);

@@ -90,8 +90,8 @@ static void print_trials(FILE *out, const struct tune_bench *bench,
 		bench->measured_count + bench->stored_count, bench->stored_count);
 	if (bench->other_count && !options->source)
 		fprintf(out,
-			"  %zu earlier results are of another command, program, objective or GPU, "
-			"and were not used\n",
+			"  %zu earlier results are of another command, program, objective, GPU, "
+			"environment or --trial-timeout, and were not used\n",
 			bench->other_count);
 	print_failures(out, bench, session);
 }
@@ -204,8 +204,11 @@ void tune_text_result(FILE *out, const struct tune_bench *bench, const struct tu
 	if (session->finalist_count)
 		print_command(out, options, session->finalists[0].point);
 	if (bench->file)
-		fprintf(out, "Results %s/" TUNE_RESULTS_FILE "; rooflinectl plot tune %s\n",
-			bench->folder, bench->folder);
+		fprintf(out, "Results %s/" TUNE_RESULTS_FILE, bench->folder);
+	if (bench->file && session->finalist_count)
+		fprintf(out, "; rooflinectl plot tune %s", bench->folder);
+	if (bench->file)
+		fputc('\n', out);
 }
 
 /* ---- JSON ---- */

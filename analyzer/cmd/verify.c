@@ -366,7 +366,7 @@ static int verify(struct verification *verification, struct verify_arguments *ar
 				      verification->after->profile, verification->after->jit);
 	if (rc == 0 &&
 	    traffic_change_of(&verification->comparison->traffic, verification->before->profile,
-			      verification->after->profile) < 0)
+			      verification->after->profile, arguments->range) < 0)
 		rc = err_set(&err, -ENOMEM, "out of memory");
 	if (rc < 0)
 		return fail(rc, arguments, &err);

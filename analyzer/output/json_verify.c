@@ -96,7 +96,7 @@ static const struct column jit_columns[] = {
 	{0}};
 
 FINDER(find_jit, struct comparison, comparison,
-       comparison->jit.launch_count ? &comparison->jit : NULL);
+       comparison->jit.launch_count && !comparison->range ? &comparison->jit : NULL);
 
 static const struct column traffic_columns[] = {
 	{FIELD_AS("before_dram_bytes", struct traffic_change, before.dram_bytes),

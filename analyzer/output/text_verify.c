@@ -232,10 +232,16 @@ static void put_traffic(struct page *page, const struct comparison *comparison)
 	const struct traffic_change *traffic = &comparison->traffic;
 	const struct traffic *before = &traffic->before, *after = &traffic->after;
 
+	if (traffic->is_left_out)
+		page_title(
+			page, "Bytes that kernels move",
+			"not told of the range: some kernels were launched by no call of the host");
 	if (!(before->dram_bytes > 0 && after->dram_bytes > 0) &&
 	    !(before->accessed_bytes > 0 && after->accessed_bytes > 0))
 		return;
-	page_title(page, "Bytes that kernels move", "of the whole runs, by counters");
+	page_title(page, "Bytes that kernels move",
+		   comparison->range ? "of an occurrence in the mean, by counters"
+				     : "of the whole runs, by counters");
 	put_bytes(page, "DRAM", before->dram_bytes, after->dram_bytes, traffic->dram_reduction);
 	put_bytes(page, "accesses", before->accessed_bytes, after->accessed_bytes,
 		  traffic->access_reduction);
@@ -247,6 +253,11 @@ static void put_jit(struct page *page, const struct comparison *comparison)
 
 	if (!jit->launch_count)
 		return;
+	if (comparison->range) {
+		page_title(page, "Code compiled at run time",
+			   "not told of a range: what is compiled serves the whole run");
+		return;
+	}
 	page_title(page, "Code compiled at run time", "of the whole runs");
 	put_row(page, "cost", format_ns(jit->cost_ns).text);
 	fputs("  of compiling and loading, at most\n", page->out);

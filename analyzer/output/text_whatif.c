@@ -90,6 +90,14 @@ static void put_unrecorded(struct page *page, const struct scenario *scenario)
 	page_wrap(page, "  ", text, 2);
 }
 
+/* A thread that waits there for messages, say. */
+static void put_empty_range(struct page *page, const struct scenario *scenario)
+{
+	if (scenario->range && scenario->prediction.place_before_ns <= 0)
+		page_wrap(page, "  the range: ",
+			  "nothing repeats there, as its threads make no calls in it", 2);
+}
+
 static void put_whole(struct page *page, const struct scenario *scenario)
 {
 	char note[512], range[128] = "";
@@ -107,6 +115,7 @@ static void put_whole(struct page *page, const struct scenario *scenario)
 	put_heads(page);
 	put_rows(page, "the whole run", place_of(scenario), "a steady iteration",
 		 &scenario->prediction, scenario->is_up_to);
+	put_empty_range(page, scenario);
 	put_unrecorded(page, scenario);
 }
 

@@ -68,8 +68,8 @@ struct technique {
 	const char
 		*refusal; /* where no loop says why: it stands where nothing is found to change */
 	bool always_assumes; /* the low end of its interval is what it brings at least */
-	/* What its operations need of each other is not told, unless its effect says that it is_proven: its low end is told
-	 * first, and what it brings where they need nothing as "up to". */
+	/* What its operations need, of each other or besides, is not told, unless its effect says that it is_proven: its low
+	 * end is told first, and what it brings where they need nothing as "up to". */
 	bool is_up_to;
 	bool keeps_results; /* whether what it assumes holds or not: only the gain is unknown, results stay right */
 	bool has_most; /* more may hold than it assumes: the high end is what that brings at most */

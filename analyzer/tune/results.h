@@ -3,7 +3,7 @@
  *
  * Lines are only ever added, so what was measured before an interruption is there.  A line has the parameters, what
  * was measured and how long that took; which search asked for it and as which trial; and a fingerprint of command,
- * program and GPU, by which a later run knows whether it may use the measurement.
+ * program, GPU and environment, by which a later run knows whether it may use the measurement.
  */
 #ifndef ROOFLINE_TUNE_RESULTS_H
 #define ROOFLINE_TUNE_RESULTS_H

@@ -4,8 +4,9 @@
     tests/bench/advice.py
 
 Needs no GPU.  Asked is about the NVTX range `run`, in which every workload does its iterations, where a
-recording has it (torch_loop has no ranges).  A control's right answer is to leave it: no advice with a
-predicted gain of more than 3%, of the range or of the whole run.
+recording has it (torch_loop has no ranges).  A control's right answer is to leave it: the verdict of the
+range and that of the whole run, which is what a user reads, name no change.  Where a verdict says first that
+it is at its roof, or that there is little to gain, and then what alone would gain, that is told apart.
 """
 
 import json
@@ -92,6 +93,14 @@ ROWS = [
     ("torch_loop.eager", {"launch_bound_graph"}),
 ]
 
+# How a verdict begins that names no change, or says first that it is not worth much; any other names one.
+VERDICTS = [
+    ("none: ", "yes"),
+    ("none is predicted: ", "yes"),
+    ("at its roof; ", "at its roof"),
+    ("little to gain: ", "little"),
+]
+
 ADVICE_NONE = {"place": None, "speedup": None}
 
 
@@ -110,6 +119,21 @@ def advice_of(recording):
     return advice
 
 
+def verdict_of(recording):
+    """What the verdict says of a control: the worse of the range's and the whole run's."""
+    path = ROOT / "tests" / "recordings" / recording
+    env = dict(os.environ, XDG_DATA_HOME="/nonexistent")
+    worst = -1
+    for options in (["--range", "run"], []):
+        command = [TOOL, "report", *options, "--format", "json", path]
+        done = subprocess.run(command, capture_output=True, check=True, env=env)
+        change = json.loads(done.stdout)["verdict"]["change"]
+        begins = [i for i, (start, _) in enumerate(VERDICTS) if change.startswith(start)]
+        is_named = not begins or "; of what happens once: " in change
+        worst = max(worst, len(VERDICTS) if is_named else begins[0])
+    return VERDICTS[worst][1] if worst < len(VERDICTS) else "no"
+
+
 def gains(item):
     """Predicted speedups: of the range or part, and of the whole run; 1 where nothing is predicted."""
     return (item["place"]["speedup"] or 1) if item["place"] else 1, item["speedup"] or 1
@@ -117,28 +141,32 @@ def gains(item):
 
 def main():
     print(f"{'recording':30} {'first advice':20} {'range':>8} {'whole run':>9}  right")
-    right_count = {True: 0, False: 0}
-    counts = {True: 0, False: 0}
+    right_count = 0
+    told = []  # of controls
     unsure_count = 0
     for recording, wanted in ROWS:
         advice = advice_of(recording)
         first = advice[0] if advice else None
         is_control = wanted is CONTROL
         if is_control:
-            is_right = not any(max(gains(item)) > 1.03 for item in advice)
+            verdict = verdict_of(recording)
+            told.append(verdict)
         else:
             is_right = first is not None and first["id"] in wanted
+            verdict = "yes" if is_right else "no"
+            right_count += is_right
             unsure_count += is_right and first["unsure"]
-        counts[is_control] += 1
-        right_count[is_control] += is_right
         is_predicted = first is not None and first["speedup"]
         place, program = (f"{gain:.2f}x" if is_predicted else "-" for gain in gains(first or ADVICE_NONE))
         name = first["id"] if first else "none"
-        verdict = ("yes" if is_right else "no") + (" (control)" if is_control else "")
+        verdict += " (control)" if is_control else ""
         print(f"{recording:30} {name:20} {place:>8} {program:>9}  {verdict}")
     print(
-        f"\n{right_count[False]} of {counts[False]} techniques first, "
-        f"{right_count[True]} of {counts[True]} controls left alone\n"
+        f"\n{right_count} of {len(ROWS) - len(told)} techniques first\n"
+        f"{told.count('yes')} of {len(told)} controls left alone: the verdict names no change\n"
+        f"of {told.count('at its roof')} it says that they are at their roof, and what alone is faster\n"
+        f"of {told.count('little')} it says that there is little to gain\n"
+        f"of {told.count('no')} it names a change\n"
         f"of {unsure_count} of the techniques the verdict says perhaps: the low end of the interval is a loss"
     )
 

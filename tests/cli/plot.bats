@@ -55,24 +55,30 @@ rooflinectl plot: atomics: not drawn: recording has no counters of atomics; reco
 
 @test "no recording's pictures take the place of another's" {
 	needs_gnuplot
-	mkdir other "$TMPDIR/away"
+	local away=$BATS_FILE_TMPDIR/away
+	mkdir other "$away"
 	"$BUILD/tests/tools/make_trace" other/recording 100
-	"$BUILD/tests/tools/make_trace" "$TMPDIR/away/recording" 100
+	"$BUILD/tests/tools/make_trace" "$away/recording" 100
 	run --separate-stderr "$ROOFLINECTL" plot recording gaps
 	[ "$output" = charts/recording/roofline-gaps.svg ]
 	cp "$output" first.svg
 	run --separate-stderr "$ROOFLINECTL" plot other/recording gaps
 	[ "$output" = charts/other/recording/roofline-gaps.svg ]
-	run --separate-stderr "$ROOFLINECTL" plot "$TMPDIR/away/recording" gaps
-	[ "$output" = "charts/tmp/away/recording/roofline-gaps.svg" ]
+	run --separate-stderr "$ROOFLINECTL" plot "$away/recording" gaps
+	[ "$output" = "$(realpath "$away")/charts/recording/roofline-gaps.svg" ]
+	(cd "$away" && "$ROOFLINECTL" plot recording gaps) # the same
+	[ "$(find . "$away" -name '*.svg' | grep -c /away/)" -eq 1 ]
 	cd other
 	run --separate-stderr "$ROOFLINECTL" plot ../recording gaps
-	[ "$output" = "charts${PWD%/other}/recording/roofline-gaps.svg" ]
+	[ "$output" = "${PWD%/other}/charts/recording/roofline-gaps.svg" ]
+	[ ! -e charts ]
+	run --separate-stderr "$ROOFLINECTL" plot "$PWD/recording" gaps # within the current folder
+	[ "$output" = charts/recording/roofline-gaps.svg ]
 	cd recording
 	run --separate-stderr "$ROOFLINECTL" plot . gaps
 	[ "$output" = charts/recording/roofline-gaps.svg ]
 	cmp ../../first.svg ../../charts/recording/roofline-gaps.svg
-	rm -r "$TMPDIR/away"
+	rm -r "$away"
 	no_rubbish
 }
 
@@ -265,7 +271,7 @@ for marks, figures in axes:
 	run ! grep -qF "301 of 604 operations" roofline-timeline-range-run.svg # it shows what runs around it, too
 	"$ROOFLINECTL" plot "$graph_chain" gaps -o whole
 	run ! grep -qF "of 604 operations" whole/roofline-gaps.svg
-	run "$ROOFLINECTL" plot "$graph_chain" kernels --from 2.81ms --to 2.89ms
+	run "$ROOFLINECTL" plot "$graph_chain" kernels -o . --from 2.81ms --to 2.89ms
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"kernels: not drawn: no kernel of "*" (of a part: 0 of 604 operations, "* ]]
 	run "$ROOFLINECTL" plot "$graph_chain" timeline kernels --skip-first 600 --format term

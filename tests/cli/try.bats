@@ -276,6 +276,15 @@ field() {
 	[[ "$output" != *"To keep it"* ]]
 }
 
+@test "the command of --keep preloads what the user preloads, too" {
+	export BARE='sleep 0.3'
+	ln -s lib/librooflinetry.so other.so
+	LD_PRELOAD=$PWD/other.so run -0 --separate-stderr try --graph -r 1 --keep -- ./app
+	grep -qxF "  LD_PRELOAD=$PWD/lib/librooflinetry.so:$PWD/other.so ROOFLINE_TRY=graph ./app" <<<"$output"
+	LD_PRELOAD="$PWD/other.so $PWD/lib/librooflinetry.so" run -0 --separate-stderr try --graph -r 1 --keep -- ./app
+	grep -qF "LD_PRELOAD='" <<<"$output"
+}
+
 @test "what the program prints is shown on demand, and it gets the input that is asked for" {
 	echo hello >in
 	run -0 --separate-stderr try --graph -r 1 --quiet --show-output --input in -- bash -c 'echo "$(cat) there"'

@@ -69,11 +69,32 @@ best_of() {
 	echo "# changed" >>app
 	tune "${space[@]}" "${timed[@]}" --trials 3 --search random --repeats 0 --quiet -o results "${program[@]}" >output
 	[ "$(runs)" -eq 83 ]
-	grep -q "80 earlier results are of another command, program, objective or GPU, and were not used" output
+	grep -q "80 earlier results are of another command, program, objective, GPU, environment or --trial-timeout, and were not used" output
 	tune "${space[@]}" --objective 'stdout:ime ([0-9]+)' --trials 3 --search random --repeats 0 --quiet -o results "${program[@]}"
 	[ "$(runs)" -eq 86 ]
 	tune "${space[@]}" "${timed[@]}" --trials 3 --search random --repeats 0 --quiet -o results "${program[@]}" more
 	[ "$(runs)" -eq 89 ]
+}
+
+@test "measurements under other variables are not used, but for those of another terminal or login" {
+	again=("${space[@]}" "${timed[@]}" --trials 3 --search random --repeats 0 --quiet -o results "${program[@]}")
+	CUDA_VISIBLE_DEVICES=0 measured results
+	CUDA_VISIBLE_DEVICES=0 SSH_TTY=/dev/pts/9 TERM=other tune "${again[@]}"
+	[ "$(runs)" -eq 80 ]
+	CUDA_VISIBLE_DEVICES=1 tune "${again[@]}"
+	[ "$(runs)" -eq 83 ]
+	N=4096 CUDA_VISIBLE_DEVICES=1 tune "${again[@]}"
+	[ "$(runs)" -eq 86 ]
+}
+
+@test "a trial that took too long is run again with a longer --trial-timeout, and not with the same one" {
+	again=(--param s=0,1 --search exhaustive --repeats 0 -o results -- sh -c 'echo >>runs; sleep {s}')
+	tune --trial-timeout 0.3 "${again[@]}"
+	tune --trial-timeout 0.3 "${again[@]}"
+	[ "$(runs)" -eq 2 ]
+	tune --trial-timeout 30 "${again[@]}" 2>trials
+	[ "$(runs)" -eq 3 ]
+	run ! grep timed_out trials
 }
 
 @test "a search that was interrupted goes on where it was" {
@@ -143,6 +164,7 @@ best_of() {
 	run --separate-stderr tune --param a=1,2 -o results -- false '{a}'
 	[ "$status" -eq 1 ]
 	[ "$(tail -n 1 <<<"$stderr")" = "rooflinectl tune: no trial worked: exit code 1" ]
+	[ "$(tail -n 1 <<<"$output")" = "Results results/trials.jsonl" ] # and nothing to draw
 	run --separate-stderr tune --param a=1,2 --objective 'stdout:time' -o results -- echo '{a}'
 	[ "$status" -eq 1 ]
 	[[ "$stderr" == *"no_value: it printed no number where the regular expression matches"* ]]
@@ -275,6 +297,7 @@ wrong() {
 	wrong "no program given" --param a=1,2
 	wrong "no --param NAME=VALUE,... is given" -- ./app
 	wrong "the command does not use --param a: write {a} where its value goes" --param a=1,2 -- ./app
+	wrong "the command has {tiel}, and there is no --param tiel: " --param a=1,2 -- ./app '{a}' '--tile={tiel}'
 	wrong "no parameter with numbers of that name at 'b'" --param a=1,2 --where 'a < b' -- ./app '{a}'
 	wrong "--where leaves none of 2 combinations" --param a=1,2 --where 'a > 2' -- ./app '{a}'
 	wrong "--search 'simplex' is none of those" --param a=1,2 --search simplex -- ./app '{a}'
@@ -286,6 +309,12 @@ wrong() {
 	wrong "--explain is for --objective kernel:NAME" --param a=1,2 --explain -- ./app '{a}'
 	wrong "--from runs nothing" --param a=1,2 --objective kernel:k --explain --from results -- ./app '{a}'
 	[ ! -e runs ]
+}
+
+@test "braces that name no parameter are passed on: of shells, regular expressions, awk and JSON" {
+	run tune --param a=1,2 --repeats 0 -o results -- sh -c 'echo {a} ${HOME} {} {1,2} "[0-9]{3}" "{ print }" "{\"x\": 1}" >>words'
+	[ "$status" -eq 0 ]
+	[ "$(head -n 1 words)" = "1 $HOME {} {1,2} [0-9]{3} { print } {\"x\": 1}" ]
 }
 
 @test "--from a folder without results says so" {

@@ -22,7 +22,7 @@ fine() {
 	fine report --wide "$root/tests/recordings/pytorch.naive"
 	fine whatif --graph --pinned --streams "$root/tests/recordings/copy_overlap.naive"
 	fine verify "$root/tests/recordings/graph_chain.naive" "$root/tests/recordings/graph_chain.graph"
-	fine plot "$root/tests/recordings/atomic_batch.naive"
+	fine plot "$root/tests/recordings/atomic_batch.naive" -o charts
 }
 
 @test "nothing undefined happens with times at the ends of what is allowed" {

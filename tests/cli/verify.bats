@@ -349,6 +349,20 @@ failed() {
 	done
 }
 
+@test "bytes of a range are those of an occurrence, and what compiling returned is not told of one" {
+	local pair=("$recordings/fuse_elementwise.naive" "$recordings/fuse_elementwise.fused")
+	bytes() { run -0 "$ROOFLINECTL" verify --format json "$@" && field 'j["traffic"]["before_dram_bytes"]'; }
+	# the range ran twice, and warm-ups are outside of it
+	[ "$(python3 -c "print(2 < $(bytes "${pair[@]}") / $(bytes --range run "${pair[@]}"))")" = True ]
+	run -0 "$ROOFLINECTL" verify --range run "${pair[@]}"
+	[[ "$output" == *"Bytes that kernels move  (of an occurrence in the mean, by counters)"* ]]
+	pair=("$recordings/jit_gemm.naive" "$recordings/jit_gemm.jit" --force --range run)
+	run -0 "$ROOFLINECTL" verify "${pair[@]}"
+	[[ "$output" == *"Code compiled at run time  (not told of a range: "* ]]
+	run -0 "$ROOFLINECTL" verify "${pair[@]}" --format json
+	[ "$(field 'set(j["jit"].values())')" = "{None}" ]
+}
+
 @test "what compiling at run time returned is told, and from how many launches on it pays" {
 	local pair=("$recordings/jit_gemm.naive" "$recordings/jit_gemm.jit" --force)
 	run -0 "$ROOFLINECTL" verify "${pair[@]}"

@@ -58,6 +58,17 @@ failed() {
 	holds "j['speedup'] == s['cuda_graph']['speedup'] and j['place'] == s['cuda_graph']['place']"
 }
 
+@test "of a range in which no calls are made it is told that nothing repeats there, not that it would be as fast" {
+	run -0 "$ROOFLINECTL" whatif --pinned --range message "$recordings/mpi_cuda.pipelined"
+	[[ "$output" == *"the range: nothing repeats there, as its threads make no calls in it"* ]]
+	run -0 "$ROOFLINECTL" whatif --pinned --range run "$recordings/mpi_cuda.pipelined"
+	[[ "$output" != *"nothing repeats"* ]]
+	run -0 "$ROOFLINECTL" advise --range message "$recordings/mpi_cuda.pipelined"
+	output=$(tr -s ' \n' ' ' <<<"$output")
+	[[ "$output" == *"overlap: re-simulated, the steady state "*"; nothing repeats in the range: its threads make no calls there"* ]]
+	[[ "$output" != *"this part would be"* ]]
+}
+
 @test "the first technique that changes a loop owns it" {
 	whatif "$recordings/graph_forkjoin.naive" --graph --streams
 	holds "[part['strategy'] for part in j['strategies']] == ['cuda_graph', 'concurrent_kernels']"

@@ -83,10 +83,10 @@ each_command() {
 	$do plot --format term "$recordings/syncs.roofline" timeline
 	$do plot whatif --format term --graph "$naive"
 	for format in svg png; do
-		$do plot --format $format "$recordings/syncs.roofline" kernels
+		$do plot --format $format "$recordings/syncs.roofline" kernels -o charts
 	done
 	$do plot --format term "$given/job" job
-	$do plot --format svg "$given/job" job
+	$do plot --format svg "$given/job" job -o charts
 	$do demo
 }
 

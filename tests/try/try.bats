@@ -409,6 +409,22 @@ checked() {
 	[ "$(count graph_launches)" -gt 1500 ]
 }
 
+@test "what was put off is done before a program ends, or becomes another one, right after its last launches" {
+	for how in quick_exit _exit execve execv execvp execvpe execl execlp execle fexecve execveat execve-fails; do
+		rm -f *.log counts.*
+		FAKE_DRIVER_LOG=$PWD/bare.log "$tools/random_program" 2 30 $how >bare.out || [ $how = execve-fails ]
+		FAKE_DRIVER_LOG=$PWD/tried.log tried "$tools/random_program" 2 30 $how >tried.out || [ $how = execve-fails ]
+		[ "$(count launches_deferred)" -gt 500 ]
+		cmp bare.log tried.log || { echo "$how: $(wc -l <bare.log) were done bare, $(wc -l <tried.log) tried"; return 1; }
+		cmp bare.out tried.out
+	done
+}
+
+@test "a child of fork can look up functions that another thread looks up at that moment" {
+	tried "$tools/random_program" 1 1 children >children
+	grep -x "0 children failed" children
+}
+
 @test "a child of vfork that calls _exit ends nothing of its parent" {
 	tried "$tools/random_program" 1 100 vfork || true
 	[ "$(find . -name 'counts.*' | wc -l)" -eq 1 ]

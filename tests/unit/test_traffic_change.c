@@ -53,7 +53,8 @@ static struct traffic_change change_of(struct builder *before, struct builder *a
 {
 	struct traffic_change change;
 
-	assert_int_equal(traffic_change_of(&change, builder_finish(before), builder_finish(after)),
+	assert_int_equal(traffic_change_of(&change, builder_finish(before), builder_finish(after),
+					   NULL),
 			 0);
 	free(before);
 	free(after);
@@ -85,6 +86,58 @@ static void test_not_counted(void **state)
 	assert_true(isnan(change.dram_reduction));
 }
 
+/* Launches of "kernel", each in a call of its own every 100 ns from 0 on; its two ranges "step" have so many of them each. */
+static struct builder *in_ranges(int launches, int64_t steps_end_ns)
+{
+	struct builder *b = builder_new(1, 1);
+
+	builder_range(b, 0, "step", 100, steps_end_ns);
+	builder_range(b, 0, "other", 0, 100);
+	builder_range(b, 0, "step", 1000, 1000 + steps_end_ns - 100);
+	for (int i = 0; i < launches; i++)
+		builder_kernel(b, 0, "kernel", 5000 + 20 * i, 5000 + 20 * i + 10,
+			       builder_launch(b, 0, 100 * i, 100 * i + 50));
+	count(b, builder_signature(b, "kernel", 1), 100, 100, 200);
+	return b;
+}
+
+/* Launches that were counted by instrumented code: two in the first step, two before it. */
+static void add_unrecorded(struct builder *b)
+{
+	b->signatures[0].unrecorded_count = 4;
+	for (int i = 0; i < 4; i++)
+		builder_launch(b, 0, 60 + 20 * i, 65 + 20 * i);
+}
+
+static void test_range(void **state)
+{
+	struct builder *before = in_ranges(20, 500), *after = in_ranges(20, 300);
+	struct traffic_change change;
+
+	(void)state;
+	assert_int_equal(traffic_change_of(&change, builder_finish(before), builder_finish(after),
+					   "step"),
+			 0);
+	assert_float_equal(change.before.dram_bytes, 4 * 200, 1e-6);
+	assert_float_equal(change.after.dram_bytes, 2 * 200, 1e-6);
+	assert_float_equal(change.access_reduction, 0.5, 1e-9);
+	assert_false(change.is_left_out);
+	add_unrecorded(after);
+	assert_int_equal(traffic_change_of(&change, builder_finish(before), builder_finish(after),
+					   "step"),
+			 0);
+	assert_float_equal(change.after.dram_bytes, 3 * 200, 1e-6);
+	builder_kernel(after, 0, "kernel", 9000, 9010, PROFILE_NONE); /* a kernel's child */
+	assert_int_equal(traffic_change_of(&change, builder_finish(before), builder_finish(after),
+					   "step"),
+			 0);
+	assert_true(change.is_left_out);
+	assert_float_equal(change.before.dram_bytes, 0, 0);
+	assert_true(isnan(change.dram_reduction));
+	free(before);
+	free(after);
+}
+
 #define SENTENCE(text, function)                 \
 	{                                        \
 		text, function, NULL, NULL, NULL \
@@ -98,6 +151,10 @@ int main(void)
 			 test_halved),
 		SENTENCE("nothing is told of bytes that kernels were not counted for",
 			 test_not_counted),
+		SENTENCE(
+			"of a range it is what calls in it launched, of an occurrence in the mean, "
+			"and nothing where a launch has no call",
+			test_range),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,8 +6,7 @@
  * shared, for the kernel that loses most: when conflicts are at least half of its
  * wavefronts and the cycles that they take, on all SMs alike and at the highest clock,
  * are more than 5% of wall time without reading the counters.  Other warps may run in
- * that time, so what is at stake is an upper bound; where wavefronts explain most of what the kernel takes, the gain is
- * predicted (pad_shared.c).
+ * that time, so what is at stake is an upper bound, and so is the gain (pad_shared.c).
  */
 #include "advice/rules/rules.h"
 
@@ -76,14 +75,6 @@ static bool is_promising(const struct facts *facts, size_t device)
 	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * wall_ns;
 }
 
-static bool can_predict(const struct facts *facts, size_t device)
-{
-	const struct worst most = worst(facts);
-
-	(void)device;
-	return bank_conflicts_bind(&most.conflicts);
-}
-
 const struct rule rule_bank_conflicts = {
 	.id = "bank_conflicts",
 	.title = "Lay shared memory out so that the lanes of a warp meet different banks",
@@ -97,7 +88,6 @@ const struct rule rule_bank_conflicts = {
 	.technique = &technique_pad_shared,
 	.is_candidate = is_promising,
 	.is_promising = is_promising,
-	.can_predict = can_predict,
 	.stake_ns = stake_ns,
 	.add_evidence = add_evidence,
 	.is_about_kernels = true,

@@ -19,8 +19,8 @@ struct bank_conflicts bank_conflicts_of(const struct report *report, uint32_t ke
 /* Whether conflicts are at least half of its wavefronts, so that another layout matters. */
 bool bank_conflicts_are_many(const struct bank_conflicts *conflicts);
 
-/* Whether wavefronts explain what it takes (ROOFLINE_AT_ROOF), so that it takes less with fewer: of one with fewer nobody knows
- * what else it waits for. */
+/* Whether wavefronts explain what it takes (ROOFLINE_AT_ROOF), so that it is expected to take less with fewer: of another one
+ * nobody knows what else it waits for. */
 bool bank_conflicts_bind(const struct bank_conflicts *conflicts);
 
 #endif

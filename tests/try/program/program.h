@@ -122,4 +122,12 @@ void *run_at_once(void *number);
 unsigned long sum_of_thread(unsigned number);
 void *run_beside_captures(void *number);
 
+/* ---- ends ---- */
+
+/* Ends the program, or makes it another one, in that way; returns where how is none, or the way fails. */
+void end_as(const char *how);
+
+/* While a thread looks up functions of the driver. */
+void make_children_that_look_up(void);
+
 #endif
