@@ -231,8 +231,10 @@ static int recommend(struct advice *advice, const struct facts *facts, size_t de
 		rc = put_prediction(item, facts, rule, what_if);
 	if (rc == 0 && what_if)
 		rc = add_unrecorded(item, &facts->what_ifs.predictor.unrecorded);
-	if (rc == 0)
+	if (rc == 0) {
 		put_stake(item, facts, device, rule);
+		item->is_unsure |= rule->is_unsure;
+	}
 	return rc;
 }
 
@@ -501,6 +503,22 @@ const struct recommendation *advice_first(const struct advice *advice)
 			return item;
 	}
 	return NULL;
+}
+
+/* As gain_part_of: of what a change is judged by. */
+static double most_speedup(const struct recommendation *item)
+{
+	return fmax(item->gain.program.speedup, item->gain.steady.speedup);
+}
+
+const struct recommendation *advice_perhaps(const struct advice *advice)
+{
+	const struct recommendation *most = NULL;
+
+	for (size_t i = 0; i < advice->count && !advice->items[i].is_once; i++)
+		if (!most || most_speedup(&advice->items[i]) > most_speedup(most))
+			most = &advice->items[i];
+	return most;
 }
 
 void advice_free(struct advice *advice)

@@ -31,7 +31,8 @@ struct recommendation {
 	bool is_once;  /* it is about what happens once, beside what the program repeats */
 	bool is_minor; /* what is predicted of the run and of what it repeats is less than runs on two machines differ by */
 	bool is_at_roof; /* it is about kernels at their roof, which nothing else makes faster */
-	bool is_unsure; /* it may also lose: all low ends are below 1, and what is expected where only the gain is assumed */
+	bool is_unsure; /* it may also lose: all low ends are below 1, and what is expected where only the gain is assumed; or no
+			 * recording tells whether there is anything to gain */
 	struct predicted_gain gain;
 	double expected_speedup; /* of it, as gain_expected_speedup has it: what the order is by */
 };
@@ -76,6 +77,9 @@ struct advice {
 /* What is surely to be done first: the first one, but neither what is about what happens once, nor what may lose, behind
  * which only what surely gains counts.  NULL: nothing is. */
 const struct recommendation *advice_first(const struct advice *advice);
+
+/* Where that is NULL: what may bring most, if all that it assumes holds, but nothing that is about what happens once.  NULL: nothing does. */
+const struct recommendation *advice_perhaps(const struct advice *advice);
 
 /* Runs every rule.  range: the NVTX range that predictions of a place are for; NULL: the loops that
  * change.  Fails with -ENOMEM only.  Texts may borrow from report: free advice first. */

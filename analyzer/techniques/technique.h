@@ -37,6 +37,8 @@ enum bound {
 	BOUND_SMS = 32,
 	/* copies from GPU to GPU through the host are gone, and the host's engines with them */
 	BOUND_STAGED = 128,
+	/* memsets that become part of others are gone */
+	BOUND_MEMSETS = 256,
 	/* more may be gained than is predicted: the interval does not end at these bounds */
 	BOUND_OPEN = 64,
 };

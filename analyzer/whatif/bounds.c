@@ -76,6 +76,8 @@ static double floor_ns(const struct rules *rules, const struct profile_op *op)
 		return 0;
 	if (may(rules, BOUND_STAGED))
 		return 0; /* of what changes, the tasks of the job say how long it takes */
+	if (op->kind == OP_MEMSET && may(rules, BOUND_MEMSETS))
+		return 0;
 	if (op->kind == OP_KERNEL && may(rules, BOUND_KERNELS))
 		return length_ns * rules->needs[profile->signatures[op->detail].kernel].arithmetic;
 	if (op->kind != OP_COPY || !may(rules, BOUND_COPIES))

@@ -54,8 +54,9 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 
 	(void)what_if;
 	name = kernel_label(facts->report->profile->kernel_labels, launch->name, LABEL_WIDE);
-	rc = advice_add_evidence(item, "%s: up to %s launches with nothing between them", name,
-				 format_count(found.most_launches).text);
+	rc = advice_add_evidence(
+		item, "%s: up to %s launches with nothing but small memsets between them", name,
+		format_count(found.most_launches).text);
 	if (rc == 0)
 		rc = advice_add_evidence(item, "each has blocks for %.0f%% of the SMs",
 					 100 * found.fill);

@@ -5,7 +5,7 @@
  * back, through L1 and L2 like any other (spilled_kernels.h).  Fires for the kernel with
  * most time among those with at least 32 bytes, eight registers, of it for each thread,
  * when it runs for more than 10% of wall time.  No recording tells how often they are
- * accessed, so there is no figure for what it costs.
+ * accessed, nor whether they were spilled at all, so there is no figure for what it costs.
  */
 #include "advice/rules/rules.h"
 
@@ -83,4 +83,5 @@ const struct rule rule_register_spills = {
 	.is_promising = is_promising,
 	.add_evidence = add_evidence,
 	.is_about_kernels = true,
+	.is_unsure = true,
 };

@@ -247,6 +247,7 @@ struct rule {
 	int (*add_evidence)(struct recommendation *item, const struct facts *facts, size_t device,
 			    const struct what_if *what_if);
 	bool is_about_kernels; /* also where they run all the time */
+	bool is_unsure;	       /* no recording tells whether there is anything to gain */
 	bool is_at_roof; /* about kernels at their roof: nothing else makes them faster, and no recording tells whether this can be done */
 	bool is_once; /* about what a program does once: where it repeats something, it stands behind all about that */
 	const char *

@@ -94,7 +94,7 @@ static void put_item(struct sentence *sentence, const struct report *report,
 static struct sentence change_of(const struct report *report, const struct output_options *options)
 {
 	const struct advice *advice = report->advice;
-	const struct recommendation *first = advice_first(advice);
+	const struct recommendation *first = advice_first(advice), *perhaps;
 	struct sentence sentence = {""};
 
 	if (first) {
@@ -102,9 +102,10 @@ static struct sentence change_of(const struct report *report, const struct outpu
 		put_plan(&sentence, advice);
 		return sentence;
 	}
-	if (advice->count && advice->items[0].is_unsure) {
+	perhaps = advice_perhaps(advice);
+	if (perhaps) {
 		sentence_append(&sentence, "none is sure to gain; perhaps: ");
-		put_item(&sentence, report, &advice->items[0], options);
+		put_item(&sentence, report, perhaps, options);
 		return sentence;
 	}
 	put_none(&sentence, report);
