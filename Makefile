@@ -6,7 +6,7 @@ BUILD    ?= build
 PREFIX   ?= /usr/local
 VERSION  := 0.1.0
 CC       ?= cc
-ifeq ($(SANITIZE),undefined)
+ifeq ($(SANITIZE),clang)
 CC       := clang
 endif
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
@@ -14,8 +14,7 @@ WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpo
 CFLAGS   ?= $(or $(flags_$(SANITIZE)),-O2 -g)
 flags_1         := -O1 -g1
 flags_fuzz      := -O1 -g1
-flags_thread    := -O0 -g1
-flags_undefined := -O0
+flags_clang     := -O0 -g1
 # With that, what a report of ten million kernels executes is 5% less.
 ANALYZER_CFLAGS := $(if $(SANITIZE),,$(if $(filter file,$(origin CFLAGS)),-O3))
 ALL_CFLAGS = -std=gnu11 $(WARNINGS) $(CFLAGS) $(SANITIZER) -MMD -MP -fPIC -Iinclude \
@@ -26,15 +25,11 @@ ifeq ($(SANITIZE),1)
 SANITIZER := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
 
-# SANITIZE=thread builds with ThreadSanitizer, into build/threads: what has threads, and few tests.
-ifeq ($(SANITIZE),thread)
-SANITIZER := -fsanitize=thread -include tests/tools/thread_sanitizer.h
-endif
-
-# SANITIZE=undefined builds with clang's UBSan and without optimizing, into build/undefined: clang looks for more than gcc,
-# and what is optimized away is not found.
-ifeq ($(SANITIZE),undefined)
-SANITIZER := -fsanitize=undefined,float-cast-overflow -fno-sanitize-recover=all -DBLOCKS_ARE_COUNTED
+# SANITIZE=clang builds with clang's UBSan and ThreadSanitizer and without optimizing, into build/clang, for few tests: clang
+# looks for more than gcc, and what is optimized away is not found.  Programs have the sanitizers' code, and libraries use it.
+ifeq ($(SANITIZE),clang)
+SANITIZER := -fsanitize=thread,undefined,float-cast-overflow -fno-sanitize-recover=all -DBLOCKS_ARE_COUNTED \
+	     -include tests/tools/thread_sanitizer.h
 # Each basic block of the analyzer that runs is counted, in tests/unit/test_scaling.c: clang's library does nothing with it.
 BLOCKS := -fsanitize-coverage=trace-pc-guard
 endif
@@ -144,7 +139,7 @@ $(BUILD)/collector/%.o: collector/%.c $(BUILD)/.flags
 demangler := -Wl,--exclude-libs,libstdc++.a -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic
 $(collector): $(collector_o) $(BUILD)/.sources
 	@mkdir -p $(@D)
-	$(CC) $(SANITIZER) -shared -Wl,-z,defs -Wl,-z,now -Wl,-z,nodelete -o $@ $(inputs) $(LDFLAGS) $(demangler) -ldl -lpthread
+	$(CC) $(SANITIZER) -shared $(if $(filter clang,$(SANITIZE)),,-Wl$(comma)-z$(comma)defs) -Wl,-z,now -Wl,-z,nodelete -o $@ $(inputs) $(LDFLAGS) $(demangler) -ldl -lpthread
 
 # ---- try: what is preloaded to try a strategy ----
 $(BUILD)/try/%.o: try/%.c $(BUILD)/.flags
@@ -315,20 +310,18 @@ $(bats_links): $(BUILD)/%: %
 	@mkdir -p $(@D)
 	@ln -sf $(abspath $<) $@
 
-# What ThreadSanitizer is built for; attaching and exit are where threads meet.
-threaded    := tests/cli/threads.bats $(if $(CUPTI_H),tests/collector/threads.bats tests/collector/attaching.bats)
-.PHONY: thread-tests
-thread-tests: analyzer $(if $(CUPTI_H),collector $(BUILD)/tests/collector/mock_app \
-	$(patsubst %,$(BUILD)/tests/collector/lib%.so,cupti_mock mock_cuda first_nvtx starts_cuda)) $(threaded:%=$(BUILD)/%)
+# What clang's build is for; attaching and exit are where threads meet.
+clang_tests := tests/cli/undefined.bats tests/cli/fuzz.bats tests/unit/test_scaling tests/cli/threads.bats \
+	       $(if $(CUPTI_H),tests/collector/threads.bats tests/collector/attaching.bats)
+.PHONY: clang-tests
+clang-tests: analyzer $(BUILD)/fuzz/fuzz $(if $(CUPTI_H),collector $(BUILD)/tests/collector/mock_app \
+	$(patsubst %,$(BUILD)/tests/collector/lib%.so,cupti_mock mock_cuda first_nvtx starts_cuda)) $(clang_tests:%=$(BUILD)/%)
 
 -include $(test_o:.o=.d)
 
 # ---- what people type ----
 sanitized := $(BUILD)/sanitized
-threads   := $(BUILD)/threads
-undefined := $(BUILD)/undefined
-# What clang's build is for.
-clang_tests := tests/cli/undefined.bats tests/cli/fuzz.bats tests/unit/test_scaling
+clang     := $(BUILD)/clang
 lint      := $(wildcard tests/lint/*.sh)
 golden    := $(wildcard tests/golden/*.txt)
 sources    = $(shell find analyzer $(wildcard collector try include workloads tests) -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
@@ -360,9 +353,8 @@ demo: setup-build ## a newcomer's first minute: build the analyzer and see it at
 check: setup-check ## every test that needs no GPU, plain and with ASan and UBSan; those of threads with TSan, too
 	$(MAKE) $(parallel) --no-print-directory all tests
 	$(MAKE) $(parallel) --no-print-directory SANITIZE=1 BUILD=$(sanitized) analyzer $(if $(CUPTI_H),collector) tests
-	$(MAKE) $(parallel) --no-print-directory SANITIZE=thread BUILD=$(threads) thread-tests
-	$(MAKE) $(parallel) --no-print-directory SANITIZE=undefined BUILD=$(undefined) analyzer $(undefined)/fuzz/fuzz $(clang_tests:%=$(undefined)/%)
-	TIDY_JOBS=1 TIDY_STATES=5000 $(call prove,$(call in_order,$(bats) $(patsubst %,$(sanitized)/%,$(filter-out tests/try/%,$(bats))) $(threaded:%=$(threads)/%) $(clang_tests:%=$(undefined)/%) $(lint) \
+	$(MAKE) $(parallel) --no-print-directory SANITIZE=clang BUILD=$(clang) clang-tests
+	TIDY_JOBS=1 TIDY_STATES=5000 $(call prove,$(call in_order,$(bats) $(patsubst %,$(sanitized)/%,$(filter-out tests/try/%,$(bats))) $(clang_tests:%=$(clang)/%) $(lint) \
 		$(units) $(unit_c:%.c=$(sanitized)/%)))
 
 check-changed: setup-check ## the tests of the files that differ from HEAD alone, or from BASE=COMMIT

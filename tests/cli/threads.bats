@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The threads that read a recording's tables.  Built with ThreadSanitizer (build/threads), a race between any two of
+# The threads that read a recording's tables.  Built with ThreadSanitizer (build/clang), a race between any two of
 # them ends the program with 66.
 load common
 

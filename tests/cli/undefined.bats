@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 # Behavior that C leaves undefined, as clang finds it without optimizing: gcc makes some of it vanish.  For the build of
-# SANITIZE=undefined, which ends at the first.
+# SANITIZE=clang, which ends at the first.
 load common
 
 setup() {
-	[[ $BUILD == */undefined ]] || skip "for the build in build/undefined"
+	[[ $BUILD == */clang ]] || skip "for the build in build/clang"
 	cd "$BATS_TEST_TMPDIR"
 }
 

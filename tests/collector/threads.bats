@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Threads of the program, of CUPTI and of the collector at once.  Built with ThreadSanitizer (build/threads), a race
+# Threads of the program, of CUPTI and of the collector at once.  Built with ThreadSanitizer (build/clang), a race
 # between any two of them ends the program with 66.
 load common
 

@@ -1,7 +1,7 @@
 /*
  * What a recording holds may be any number of anything: no answer takes steps that grow with its square.
  *
- * Steps are basic blocks that run: in the build with SANITIZE=undefined the compiler has each call the function below (BLOCKS
+ * Steps are basic blocks that run: in the build with SANITIZE=clang the compiler has each call the function below (BLOCKS
  * in the Makefile).  The clock is not asked.  In other builds nothing is counted, and the test is skipped.
  */
 #include <setjmp.h>
@@ -136,7 +136,7 @@ int main(void)
 	};
 
 #ifndef BLOCKS_ARE_COUNTED
-	puts("1..0 # SKIP steps are counted in the build with SANITIZE=undefined");
+	puts("1..0 # SKIP steps are counted in the build with SANITIZE=clang");
 	return 0;
 #endif
 	return cmocka_run_group_tests(tests, NULL, NULL);
