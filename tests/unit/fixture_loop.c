@@ -95,6 +95,10 @@ static void add(struct builder *b, char letter)
 		builder_copy(b, 0, (struct profile_copy){.bytes = 4, .kind = 1}, now_ns + 25,
 			     now_ns + 125, call(b, "cudaNews", CALL_OTHER));
 		break;
+	case '0':
+		builder_memset(b, 0, (struct profile_memset){.bytes = 64, .is_async = true},
+			       now_ns + 25, now_ns + 75, call(b, "cudaMemsetAsync", CALL_COPY));
+		break;
 	case 'm':
 		call(b, "cudaMalloc", CALL_MEMORY);
 		break;

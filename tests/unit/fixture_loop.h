@@ -7,7 +7,7 @@
  * device, m an allocation, g a graph's launch, q one of two nodes, W one of a whole graph, I an instantiation, U
  * an upload, D a destruction, u a graph's update, e an event, l a lookup of an error, x a copy by a call of which
  * nothing is known, j a module that takes long to load, J one that does not, L the same code that was made at run time,
- * z that it is unloaded, h host code that does, t a step of an
+ * z that it is unloaded, 0 a small memset, h host code that does, t a step of an
  * interpreter.
  */
 #ifndef ROOFLINE_TEST_FIXTURE_LOOP_H

@@ -167,7 +167,7 @@ static void test_unqueued(void **state)
 {
 	static const struct {
 		int64_t distance_ns, gap_ns;
-	} cases[] = {{20000, 5792}, {9000, 5792}, {2500, 2500}};
+	} cases[] = {{20000, 5760}, {9000, 5760}, {2500, 2500}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -222,6 +222,35 @@ static void test_few_queued(void **state)
 				 cases[i].sample_count ? 8000 : 1024);
 		done(b, model);
 	}
+}
+
+/* Of ten copies five are called while the kernel runs on for long, and begin 8 us after it, and five when it has nearly ended, and
+ * begin as soon as they are submitted. */
+static void test_late_copies(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	struct model *model;
+	uint32_t op;
+
+	(void)state;
+	for (int64_t j = 0, now_ns = 0; j < 10; j++, now_ns += 1000000) {
+		bool is_queued = j < 5;
+
+		builder_kernel(b, 0, "k", now_ns + 5000, now_ns + (is_queued ? 100000 : 6000),
+			       builder_launch(b, 0, now_ns, now_ns + 2000));
+		copy(b, COPY_OUT, now_ns + 3000, is_queued ? 105000 : 4000);
+	}
+	model = build(b);
+	op = (uint32_t)b->profile.op_count - 1;
+	assert_int_equal(model->devices[0].gap_ns[GAP_KERNEL_TO_COPY], 8000);
+	assert_int_equal(model->devices[0].late_gap_ns[GAP_KERNEL_TO_COPY], 1000);
+	assert_int_equal(latencies_start_behind_ns(model, op, 10000, 9000, 8000), 10000);
+	assert_int_equal(latencies_start_behind_ns(model, op, 9999, 9000, 8000), 17000);
+	assert_int_equal(latencies_start_behind_ns(model, op, 18000, 9000, 8000), 18000);
+	assert_int_equal(latencies_start_behind_ns(model, op, 10000, INT64_MIN, 0), 10000);
+	op -= 1; /* a kernel behind a copy waits for it in any case */
+	assert_int_equal(latencies_start_behind_ns(model, op, 10000, 9000, 8000), 17000);
+	done(b, model);
 }
 
 /* What a launch that had to wait takes is no sample of launching. */
@@ -492,6 +521,8 @@ int main(void)
 		SENTENCE("a copy is queued when its call has returned", test_queued_copies),
 		SENTENCE("a launch that had to wait says nothing about launching",
 			 test_waited_launch),
+		SENTENCE("a copy that is submitted when the kernel has ended begins at once",
+			 test_late_copies),
 		SENTENCE("one or two that were queued, of many that were not, say nothing",
 			 test_few_queued),
 		SENTENCE("kernels and copies of each direction start after times of their own",

@@ -330,11 +330,11 @@ static void test_lanes(void **state)
 	for (size_t i = 3; i < 9; i++)
 		assert_int_equal(it.replay.op_start_ns[i] - it.replay.op_start_ns[i - 3],
 				 i % 3 ? 101088 : 101000);
-	/* a lane goes on 2080 ns after its copy out, what is usual from copy to copy */
+	/* a lane goes on 2112 ns after its copy out, what is usual from copy to copy */
 	for (size_t i = 9; i < it.profile->op_count; i += 9)
 		assert_int_equal(it.replay.op_start_ns[i] - replay_op_end_ns(&it.replay, i - 7),
-				 2080);
-	assert_int_equal(replayed_wall_ns(&it), 8 * 101088 + 302000 + 2 * (101904 - 101088));
+				 2112);
+	assert_int_equal(replayed_wall_ns(&it), 8 * 101088 + 302000 + 2 * (101936 - 101088));
 	change_free(&change);
 	replayed_free(&it);
 }

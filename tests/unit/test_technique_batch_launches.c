@@ -10,7 +10,8 @@
 #include "fixture_loop.h"
 
 static const char no_batch[] =
-	"no small kernel is launched again and again with nothing between its launches";
+	"no small kernel is launched again and again with nothing but small memsets between its "
+	"launches";
 
 /* On a GPU of so many SMs, where a kernel of the loop has one block. */
 static const char *batch(struct loop_fixture *fixture, uint32_t sm_count)
@@ -53,6 +54,32 @@ static void test_batched(void **state)
 	fixture = loop_of("kkvkw"); /* another kernel, or the host's work, parts them */
 	assert_null(batch(&fixture, 8));
 	loop_expect(&fixture, 0, ".f...");
+	loop_free(&fixture);
+}
+
+/* What a memset between two of them sets each has for itself. */
+static void test_memsets(void **state)
+{
+	struct loop_fixture fixture = loop_of("0k0k0kw");
+	const int64_t *op_ns = fixture.application.change.op_ns;
+
+	(void)state;
+	assert_null(batch(&fixture, 8));
+	loop_expect(&fixture, 0, "..ffff.");
+	assert_int_equal(fixture.effect.changed_count, 3 * ITERATIONS);
+	assert_int_equal(op_ns[0], 0);
+	assert_int_equal(op_ns[1], 101);
+	assert_int_equal(op_ns[2], OP_GONE);
+	loop_free(&fixture);
+	fixture = loop_of("kk0w"); /* one behind the last is no part of it */
+	assert_null(batch(&fixture, 8));
+	loop_expect(&fixture, 0, ".f..");
+	loop_free(&fixture);
+	fixture = loop_of("k0k0kw");
+	fixture.b->memsets[0].bytes = 65537; /* takes time of its own */
+	assert_null(batch(&fixture, 8));
+	loop_expect(&fixture, 0, "...ff.");
+	loop_expect(&fixture, 1, ".ffff.");
 	loop_free(&fixture);
 }
 
@@ -167,7 +194,7 @@ static void test_advised(void **state)
 	assert_non_null(graph);
 	assert_string_equal(item->strategy, "batch_launches");
 	assert_string_equal(item->evidence[0],
-			    "part: up to 480 launches with nothing between them");
+			    "part: up to 480 launches with nothing but small memsets between them");
 	assert_string_equal(item->evidence[1], "each has blocks for 2% of the SMs");
 	assert_string_equal(item->evidence[2], "they take from 2.00 us to 2.10 us");
 	assert_true(item->gain.is_assuming);
@@ -203,6 +230,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SENTENCE("launches in a row take what their blocks do on all SMs", test_batched),
+		SENTENCE("small memsets between them become one, too", test_memsets),
 		SENTENCE("at the low end two become one, at the high end SMs are crowded",
 			 test_least),
 		SENTENCE("launches that are known to depend on each other are not one", test_given),
