@@ -12,8 +12,8 @@
 #include "techniques/shared/lengths.h"
 
 static const char no_movers[] =
-	"no kernel was counted, on a single GPU, that does little but move bytes at 50% to 80% of DRAM's "
-	"roof: record --counters=roofline";
+	"no kernel was counted, on a single GPU, that does little but move bytes below 80% of DRAM's roof, and "
+	"above 50%, or 25% where each is asked for about once: record --counters=roofline";
 
 static double left_of(const struct application *application, const struct roofline *roofline,
 		      const struct roofline_point *point)
@@ -53,8 +53,8 @@ const struct technique technique_wider_loads = {
 	.option = "wider-loads",
 	.help = "kernels that only move bytes have more of them under way",
 	.effect =
-		"Kernels that counters of a run on one GPU show between 50% and 80% of DRAM's roof, with no arithmetic or "
-		"shared memory to speak of, move the same bytes at 80% of it, from where on a kernel counts as being at "
+		"Kernels that counters of a run on one GPU show between 50% and 80% of DRAM's roof, or from 25% on "
+		"where threads ask for each byte about once, with no arithmetic or shared memory to speak of, move the same bytes at 80% of it, from where on a kernel counts as being at "
 		"its roof; at the high end at all of it.",
 	.changed = "kernels move their bytes faster",
 	.assumes =

@@ -66,12 +66,39 @@ static void test_floor(void **state)
 	assert_true(llabs(predicted_saved_ns(&found) - RUNS * 1000) <= RUNS);
 }
 
+/* Its threads ask L1 for so many times the bytes of DRAM. */
+static struct roofline_point stream(double share, double asked)
+{
+	struct roofline_point point = mover(share);
+
+	point.quantities[ROOF_dram].per_launch = 1000;
+	point.quantities[ROOF_l1].state = ROOFLINE_KNOWN;
+	point.quantities[ROOF_l1].per_launch = asked * 1000;
+	return point;
+}
+
 static void expect_refused(struct roofline_point point)
 {
 	assert_string_equal(
 		widen(&point, 1000).effect.refusal,
-		"no kernel was counted, on a single GPU, that does little but move bytes at "
-		"50% to 80% of DRAM's roof: record --counters=roofline");
+		"no kernel was counted, on a single GPU, that does little but move bytes below "
+		"80% of DRAM's roof, and above 50%, or 25% where each is asked for about once: "
+		"record --counters=roofline");
+}
+
+/* From 40% of the roof to 80% of it. */
+static void test_stream(void **state)
+{
+	struct roofline_point point = stream(0.4, 1.1);
+	struct what_if found = widen(&point, 1000);
+
+	(void)state;
+	assert_null(found.effect.refusal);
+	assert_true(llabs(predicted_saved_ns(&found) - RUNS * 5000) <= RUNS);
+	expect_refused(stream(0.4, 1.5)); /* caches have a part in it */
+	expect_refused(stream(0.2, 1));
+	point.quantities[ROOF_shared].total = 1;
+	expect_refused(point);
 }
 
 static void test_refused(void **state)
@@ -107,6 +134,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SENTENCE("bytes move at 80% of the roof, or at all of it", test_widened),
 		SENTENCE("no kernel is shorter than an empty one", test_floor),
+		SENTENCE("a kernel that asks for each byte once may be further from it",
+			 test_stream),
 		SENTENCE(
 			"kernels at a roof, far from it or that compute, and a library's are left alone",
 			test_refused),

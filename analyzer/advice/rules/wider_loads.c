@@ -6,7 +6,7 @@
  * the roof and more memory_roof says that only fewer bytes help.  So it is where a kernel spills (register_spills): some of
  * what it moves is registers, and more loads under way would take more of them.
  *
- * Fires when kernels between 50% and 80% of DRAM's roof, with no arithmetic or shared memory to speak of, take at least
+ * Fires when kernels between 50% and 80% of DRAM's roof, or 25% where threads ask for each byte about once, with no arithmetic or shared memory to speak of, take at least
  * half of the time of all kernels, counters say.  Whether too few loads are what holds them up nothing tells, so nothing is
  * predicted but by whatif --wider-loads; at stake is what stands between them and the roof.
  */
@@ -48,8 +48,7 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 	if (rc == 0)
 		rc = advice_add_evidence(
 			item,
-			"kernels between 50%% and 80%% of that roof take %.0f%% of all "
-			"kernels' time",
+			"such kernels below 80%% of that roof take %.0f%% of all kernels' time",
 			100 * found.time_ns / found.all_ns);
 	if (rc == 0)
 		rc = advice_add_evidence(
