@@ -8,6 +8,7 @@
 #ifndef ROOFLINE_CHANGE_H
 #define ROOFLINE_CHANGE_H
 
+#include "analysis/time/gaps.h"
 #include "replay/costs.h"
 #include "replay/model.h"
 
@@ -46,7 +47,7 @@ struct call_change {
 enum { CALL_KEPT, CALL_DROPPED /* takes no time, waits for nothing, submits nothing */ };
 
 /* The host's own time between two calls, if longer, may be its work, which a graph does not spare. */
-#define LONG_HOST_NS 100000
+#define LONG_HOST_NS GAP_HOST_WORK_NS
 
 #define LANE_NONE UINT8_MAX
 #define LANE_JOINED 0x80U

@@ -405,6 +405,26 @@ static void test_late_decision(void **state)
 	gaps_expect(b, GAP_LAUNCH, 1000, GAP_DECISION, 98000, -1);
 }
 
+/* The wait's 2000 and 4000 of the launch, but not what the host worked between them. */
+static void test_work_after_read(void **state)
+{
+	static const int64_t pauses_ns[] = {GAP_HOST_WORK_NS, GAP_HOST_WORK_NS + 1};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct builder *b = then_waited(read_async(TO_HOST, 4), 1500, 5000);
+		int64_t at_ns = 5000 + pauses_ns[i];
+
+		builder_kernel(b, 0, "N", at_ns + 4000, at_ns + 5000,
+			       builder_launch(b, 0, at_ns, at_ns + 2000));
+		if (i)
+			gaps_expect(b, GAP_LAUNCH, 1000, GAP_DECISION, 6000, GAP_HOST, pauses_ns[i],
+				    -1);
+		else
+			gaps_expect(b, GAP_LAUNCH, 1000, GAP_DECISION, 6000 + pauses_ns[i], -1);
+	}
+}
+
 static void test_no_decision(void **state)
 {
 	(void)state;
@@ -517,6 +537,8 @@ int main(void)
 		SENTENCE("a few bytes read, waited for, then a launch: a decision", test_decision),
 		SENTENCE("a decision lasts until what it launched starts, however late",
 			 test_late_decision),
+		SENTENCE("what the host works for long after it has read is no decision",
+			 test_work_after_read),
 		SENTENCE("many bytes, to the device, or not waited for: no decision",
 			 test_no_decision),
 		SENTENCE("a decision ends with the launch that follows it", test_decision_once),

@@ -337,10 +337,12 @@ static void assign_launched(const struct gap_finder *finder, struct gap *gap, ui
 	assign(gap, waiting, late_ns, gap->end_ns);
 }
 
-/* Without the decision none of these would be in the way. */
-static bool is_of_decision(int cause)
+/* Without the decision none of these would be in the way, but what the host works for long. */
+static bool is_of_decision(int cause, int64_t ns)
 {
-	return cause == GAP_LAUNCH || cause == GAP_SYNC || cause == GAP_HOST || cause == GAP_COPY ||
+	if (cause == GAP_HOST)
+		return ns <= GAP_HOST_WORK_NS;
+	return cause == GAP_LAUNCH || cause == GAP_SYNC || cause == GAP_COPY ||
 	       cause == GAP_STAGING || cause == GAP_DEVICE;
 }
 
@@ -361,7 +363,8 @@ static void assign_decided(const struct gap_finder *finder, struct gap *gap, uin
 	GAP_EACH_CAUSE(left, cause, &before)
 	add_ns(gap, cause, before.by_cause_ns[cause]);
 	GAP_EACH_CAUSE(left, cause, &decided)
-	add_ns(gap, is_of_decision(cause) ? GAP_DECISION : cause, decided.by_cause_ns[cause]);
+	add_ns(gap, is_of_decision(cause, decided.by_cause_ns[cause]) ? GAP_DECISION : cause,
+	       decided.by_cause_ns[cause]);
 }
 
 static void name_cause(struct gap *gap)

@@ -43,7 +43,8 @@
  *     when N is no copy to the host and C was the last work that the thread had
  *     submitted, in a call that waited or followed by a wait: of that time all that
  *     would be synchronization, host compute, blocking copy, pageable staging,
- *     launch or device scheduling is `host decision`.
+ *     launch or device scheduling is `host decision`.  But host code of more than
+ *     GAP_HOST_WORK_NS is `host compute`: the host works there, whatever it decides.
  *
  *  5. Where P is a kernel that may have launched kernels or graphs itself
  *     (gap_children.h), what would be synchronization or device scheduling, and of a
@@ -109,6 +110,8 @@
 enum gap_cause { GAP_CAUSES(GAP_CAUSE_CONSTANT) GAP_CAUSE_COUNT };
 #undef GAP_CAUSE_CONSTANT
 
+/* The host's own time, if longer, is rather its work than what lies between two calls anyway. */
+#define GAP_HOST_WORK_NS 100000
 /* What a host reads to decide by: a flag, a count, a loss; anything longer is a result. */
 #define GAP_DECISION_BYTES 256
 
