@@ -679,9 +679,9 @@ assert [row["tail_ns"] + row["collective_wait_ns"] == "0" for row in csv.DictRea
 	by_hand overfused.naive "steps_kernel<0, 5>" fp32 "(5 * $n)"
 	by_hand overfused.naive "steps_kernel<5, 4>" fp32 "(4 * $n)"
 	by_hand jit_ptx.naive exponential_kernel fp32 "$n"
-	by_hand fuse_conv_bn_relu.wgmma conv_kernel tensor_fp16 "(2 * 9 * 64 * $values)"
-	by_hand fuse_conv_bn_relu.wgmma conv_kernel fp32 "(2 * $values)"
-	by_hand fuse_conv_bn_relu.wgmma conv_kernel dram "(2 * $values + 2 * $values)"
+	by_hand fuse_conv_bn_relu.wgmma "hopper_kernel<3>" tensor_fp16 "(2 * 9 * 64 * $values)"
+	by_hand fuse_conv_bn_relu.wgmma "hopper_kernel<3>" fp32 "(2 * $values)"
+	by_hand fuse_conv_bn_relu.wgmma "hopper_kernel<3>" dram "(2 * $values + 2 * $values)"
 }
 
 # One launch runs cold and may write back what others left; more than one show that it is no accident.

@@ -96,7 +96,7 @@ const struct rule rule_one_time_copy = {
 		"the whole machine; cudaHostAlloc of new memory takes several times as long as "
 		"cudaHostRegister of memory that is there.",
 	.pattern =
-		"cudaHostRegister(host, bytes, cudaHostRegisterDefault); /* once it is filled */\n"
+		"cudaHostRegister(host, bytes, 0); /* once it is filled */\n"
 		"cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream);",
 	.in_pytorch =
 		{
