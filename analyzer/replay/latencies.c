@@ -162,15 +162,30 @@ int64_t latencies_gap_ns(const struct model *model, uint32_t before, uint32_t op
 	return device->gap_ns[latencies_gap_after(model, before, op)];
 }
 
-int64_t latencies_start_behind_ns(const struct model *model, uint32_t op, int64_t submitted_ns,
-				  int64_t over_ns, int64_t gap_ns)
+/* When an operation has been queued.  Its call has returned, and a launch takes so long; a copy is submitted when its call
+ * returns, and behind a kernel of a few us in tests/pairs/conditional_ifelse.naive seldom longer.  One that its call
+ * waits for is submitted as soon as a launch starts. */
+static int64_t queued_by_ns(const struct model *model, size_t index)
 {
-	int64_t late_gap_ns = device_of(model, op)->late_gap_ns[model->op_traits[op].gap];
+	const struct profile_op *op = &model->profile->ops[index];
+	const struct profile_call *call = &model->profile->calls[op->call];
 
-	if (over_ns == INT64_MIN ||
-	    submitted_ns >= over_ns + (late_gap_ns < gap_ns ? late_gap_ns : gap_ns))
-		return submitted_ns;
-	return submitted_ns > over_ns + gap_ns ? submitted_ns : over_ns + gap_ns;
+	if (model->call_traits[op->call].behavior == CALL_WAITS_OWN)
+		return call->start_ns + QUEUED_NS;
+	return call->end_ns + (latencies_gap_after(model, model_predecessor(model, index),
+						   (uint32_t)index) == GAP_KERNEL_TO_COPY
+				       ? COPY_QUEUED_NS
+				       : QUEUED_NS);
+}
+
+/* A copy may have been submitted when the kernel before it had ended. */
+static enum latency_gap own_gap(const struct model *model, uint32_t before, uint32_t op)
+{
+	enum latency_gap gap = latencies_gap_after(model, before, op);
+
+	return gap == GAP_KERNEL_TO_COPY && model_ready_ns(model, op) <= queued_by_ns(model, op)
+		       ? GAP_KERNEL_TO_LATE_COPY
+		       : gap;
 }
 
 /* The same for each operation behind its predecessor. */
@@ -183,7 +198,7 @@ static void find_gaps(struct model *model)
 			continue;
 		model->op_traits[i].is_unrecorded =
 			is_after_unrecorded(model, device_of(model, before), before, op);
-		model->op_traits[i].gap = latencies_gap_after(model, before, op) & 7;
+		model->op_traits[i].gap = own_gap(model, before, op) & 7;
 	}
 }
 
@@ -299,22 +314,6 @@ static int sample_gap(struct device_samples *samples, const struct model *model,
 		latencies_gap_after(model, model_predecessor(model, index), (uint32_t)index);
 
 	return is_usual(gap, gap_ns) ? add_sample(&samples->gaps[gap], gap_ns) : 0;
-}
-
-/* When an operation has been queued.  Its call has returned, and a launch takes so long; a copy is submitted when its call
- * returns, and behind a kernel of a few us in tests/pairs/conditional_ifelse.naive seldom longer.  One that its call
- * waits for is submitted as soon as a launch starts. */
-static int64_t queued_by_ns(const struct model *model, size_t index)
-{
-	const struct profile_op *op = &model->profile->ops[index];
-	const struct profile_call *call = &model->profile->calls[op->call];
-
-	if (model->call_traits[op->call].behavior == CALL_WAITS_OWN)
-		return call->start_ns + QUEUED_NS;
-	return call->end_ns + (latencies_gap_after(model, model_predecessor(model, index),
-						   (uint32_t)index) == GAP_KERNEL_TO_COPY
-				       ? COPY_QUEUED_NS
-				       : QUEUED_NS);
 }
 
 static int sample_queued(struct device_samples *samples, const struct model *model, size_t index)
@@ -433,9 +432,8 @@ static int sample(struct device_samples *samples, struct device_latencies *devic
 		device->gap_ns[i] =
 			middle_mean_of(&samples->gaps[i], unqueued_ns(&samples->behind[i], i));
 		device->gap_sample_count[i] = samples->gaps[i].added_count;
-		device->late_gap_ns[i] = device->gap_ns[i];
 	}
-	device->late_gap_ns[GAP_KERNEL_TO_COPY] =
+	device->gap_ns[GAP_KERNEL_TO_LATE_COPY] =
 		unqueued_ns(&samples->behind[GAP_KERNEL_TO_COPY], GAP_KERNEL_TO_COPY);
 	device->kernel_gap_ns = samples->gaps[GAP_AFTER_KERNEL].count
 					? median_of(&samples->gaps[GAP_AFTER_KERNEL], 0)

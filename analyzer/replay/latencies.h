@@ -16,6 +16,9 @@ enum latency_gap {
 	GAP_COPY_TO_KERNEL,
 	GAP_COPY_TO_COPY,
 	GAP_AFTER_GRAPH, /* the last operation of a graph launch */
+	/* Kernel to copy where that was submitted when the kernel had ended.  A copy has an engine of its own, which learns of
+	 * the end of a kernel that it waits for only some us later (docs/results/stamped-gaps.txt). */
+	GAP_KERNEL_TO_LATE_COPY,
 	LATENCY_GAP_COUNT
 };
 
@@ -47,8 +50,6 @@ struct device_latencies {
 	int64_t gap_ns
 		[LATENCY_GAP_COUNT]; /* between queued operations of a stream, mean without outliers */
 	size_t gap_sample_count[LATENCY_GAP_COUNT];
-	int64_t late_gap_ns
-		[LATENCY_GAP_COUNT]; /* what lies at least before one that is submitted when the one before has ended */
 	int64_t kernel_gap_ns; /* of GAP_AFTER_KERNEL, the median: what is usual, where gap_ns is the mean */
 };
 
@@ -79,10 +80,5 @@ static inline int64_t latencies_own_gap_ns(const struct model *model, uint32_t o
 	return model->devices[profile_op_device(model->profile, &ops[model_predecessor(model, op)])]
 		.gap_ns[traits.gap];
 }
-/* The start of an operation that is submitted at submitted_ns behind its predecessor, which is over at over_ns.  A copy has an
- * engine of its own, which learns of the end of a kernel that it waits for only some us later; one that is submitted when
- * that has ended begins at once (docs/results/stamped-gaps.txt). */
-int64_t latencies_start_behind_ns(const struct model *model, uint32_t op, int64_t submitted_ns,
-				  int64_t over_ns, int64_t gap_ns);
 
 #endif

@@ -54,15 +54,30 @@ static int64_t call_end_ns(const struct run *run, size_t index, int64_t start_ns
 	return start_ns + own_ns - overhead_call_ns(run->model, run->costs, index, own_ns);
 }
 
+/* A thread begins as much sooner as the one that called last in its process, which made it.  And a process as much as the one
+ * before it, where no other had anything left to do: a script runs one after the other. */
+static int64_t begun_ns(struct run *run, const struct profile_call *call)
+{
+	const struct profile_thread *threads = run->profile->threads;
+	uint32_t process = threads[call->thread].process, last = run->last_thread;
+	bool is_after = run->begun_end_ns <= call->start_ns;
+
+	run->begun_end_ns = max_ns(run->begun_end_ns, run->process_end_ns[process]);
+	if (last == PROFILE_NONE || (threads[last].process != process && !is_after))
+		return call->start_ns;
+	return call->start_ns + run->threads[last].replayed_ns -
+	       run->profile->calls[run->threads[last].last_call].end_ns;
+}
+
 /* The host's own time since the call before. */
-static int64_t host_ns(const struct run *run, struct thread_clock *clock,
-		       const struct profile_call *call)
+static int64_t host_ns(struct run *run, struct thread_clock *clock, const struct profile_call *call)
 {
 	int64_t pause_ns;
 
 	if (!clock->has_begun) {
 		clock->has_begun = true;
-		clock->recorded_ns = clock->replayed_ns = call->start_ns;
+		clock->recorded_ns = call->start_ns;
+		clock->replayed_ns = begun_ns(run, call);
 	}
 	pause_ns = max_ns(call->start_ns - clock->recorded_ns, 0);
 	if (!pause_ns)
@@ -253,6 +268,7 @@ static void replay_call(struct run *run, uint32_t index)
 	clock->recorded_ns = max_ns(clock->recorded_ns, call->end_ns);
 	clock->replayed_ns = end_ns;
 	clock->last_call = index;
+	run->last_thread = call->thread;
 }
 
 /* ---- the whole ---- */
@@ -279,6 +295,29 @@ static int allocate_ops(struct replay *replay, const struct profile *profile, bo
 	if (rc == 0 && keeps_starts)
 		rc = allocate_times(&replay->op_start_ns, profile->op_count);
 	return rc;
+}
+
+static int find_process_ends(struct run *run)
+{
+	const struct profile *profile = run->profile;
+
+	run->process_end_ns = malloc((profile->process_count + 1) * sizeof(*run->process_end_ns));
+	if (!run->process_end_ns)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile->process_count; i++)
+		run->process_end_ns[i] = INT64_MIN;
+	for (size_t i = 0; i < profile->thread_count; i++) {
+		const struct profile_thread *thread = &profile->threads[i];
+		int64_t *end_ns = &run->process_end_ns[thread->process];
+
+		if (thread->call_count)
+			*end_ns = max_ns(
+				*end_ns,
+				profile->calls[thread->first_call + thread->call_count - 1].end_ns);
+	}
+	run->last_thread = PROFILE_NONE;
+	run->begun_end_ns = INT64_MIN;
+	return 0;
 }
 
 static int allocate(struct run *run)
@@ -310,6 +349,8 @@ static int run_all(struct run *run)
 		rc = graph_launches_find(&run->graphs, run->model, run->change);
 	if (rc == 0)
 		rc = allocate(run);
+	if (rc == 0)
+		rc = find_process_ends(run);
 	run->is_plain = !run->lanes.count && !run->graphs.count &&
 			!(run->change && change_has(run->change, SUBMITS_CHILDREN));
 	if (rc == 0) {
@@ -319,6 +360,7 @@ static int run_all(struct run *run)
 		rc = run->rc;
 	}
 	free(run->threads);
+	free(run->process_end_ns);
 	free(run->stream_tail);
 	graph_launches_free(&run->graphs);
 	lanes_free(&run->lanes);

@@ -142,9 +142,8 @@ static int64_t expected_start_ns(const struct run *run, uint32_t index, const st
 	int64_t start_ns = run->profile->calls[op->call].start_ns + usual->launch_ns;
 
 	if (usual->predecessor != PROFILE_NONE)
-		start_ns = latencies_start_behind_ns(run->model, index, start_ns,
-						     ops[usual->predecessor].end_ns,
-						     usual->predecessor_gap_ns);
+		start_ns = max_ns(start_ns,
+				  ops[usual->predecessor].end_ns + usual->predecessor_gap_ns);
 	if (usual->cross_stream != PROFILE_NONE)
 		start_ns = max_ns(start_ns,
 				  ops[usual->cross_stream].end_ns + usual->cross_stream_gap_ns);
@@ -290,23 +289,6 @@ static bool is_unstaged(const struct run *run, uint32_t index)
 	return change_of(run, run->profile->ops[index].call)->start == COST_LAUNCH_TO_START;
 }
 
-/* When an operation starts that is submitted at submitted_ns, and awaits that. */
-static int64_t behind_ns(const struct run *run, uint32_t index, int64_t submitted_ns,
-			 const struct awaited *awaited, int64_t predecessor_gap_ns,
-			 int64_t cross_stream_gap_ns)
-{
-	struct awaited others = *awaited;
-
-	if (lanes_of(&run->lanes, index) || awaited->predecessor_ns == INT64_MIN)
-		return max_ns(submitted_ns,
-			      ready_ns(awaited, predecessor_gap_ns, cross_stream_gap_ns));
-	others.predecessor_ns = INT64_MIN;
-	return latencies_start_behind_ns(run->model, index,
-					 max_ns(submitted_ns,
-						ready_ns(&others, 0, cross_stream_gap_ns)),
-					 awaited->predecessor_ns, predecessor_gap_ns);
-}
-
 /* The first operation of a call that is as it was. */
 static int64_t kept_start_ns(const struct run *run, uint32_t index, int64_t call_start_ns)
 {
@@ -328,10 +310,10 @@ static int64_t kept_start_ns(const struct run *run, uint32_t index, int64_t call
 		rest_ns = 0;
 	if (is_unstaged(run, index))
 		rest_ns = 0;
-	start_ns =
-		behind_ns(run, index, call_start_ns + launch_ns, &awaited,
-			  kept_gap_ns(run, predecessor, index, &usual), usual.cross_stream_gap_ns) +
-		rest_ns;
+	start_ns = max_ns(call_start_ns + launch_ns,
+			  ready_ns(&awaited, kept_gap_ns(run, predecessor, index, &usual),
+				   usual.cross_stream_gap_ns)) +
+		   rest_ns;
 	start_ns = max_ns(
 		start_ns,
 		child_kernels_over_ns(&run->threads[run->profile->calls[op->call].thread].children,

@@ -44,6 +44,9 @@ struct run {
 	const struct costs *costs; /* NULL: as recorded */
 	bool is_typical;	   /* without rest */
 	struct thread_clock *threads;
+	uint32_t last_thread;	 /* of the last call; PROFILE_NONE: before the first */
+	int64_t *process_end_ns; /* by process: when its last call ended, recorded */
+	int64_t begun_end_ns;	 /* the latest of those that have begun; INT64_MIN: none has */
 	struct lanes lanes;
 	struct graph_launches graphs;	/* that the change makes */
 	struct graph_calls graph_calls; /* of the graph that was asked for last */

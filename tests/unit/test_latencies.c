@@ -230,7 +230,6 @@ static void test_late_copies(void **state)
 {
 	struct builder *b = builder_new(1, 1);
 	struct model *model;
-	uint32_t op;
 
 	(void)state;
 	for (int64_t j = 0, now_ns = 0; j < 10; j++, now_ns += 1000000) {
@@ -241,15 +240,14 @@ static void test_late_copies(void **state)
 		copy(b, COPY_OUT, now_ns + 3000, is_queued ? 105000 : 4000);
 	}
 	model = build(b);
-	op = (uint32_t)b->profile.op_count - 1;
 	assert_int_equal(model->devices[0].gap_ns[GAP_KERNEL_TO_COPY], 8000);
-	assert_int_equal(model->devices[0].late_gap_ns[GAP_KERNEL_TO_COPY], 1000);
-	assert_int_equal(latencies_start_behind_ns(model, op, 10000, 9000, 8000), 10000);
-	assert_int_equal(latencies_start_behind_ns(model, op, 9999, 9000, 8000), 17000);
-	assert_int_equal(latencies_start_behind_ns(model, op, 18000, 9000, 8000), 18000);
-	assert_int_equal(latencies_start_behind_ns(model, op, 10000, INT64_MIN, 0), 10000);
-	op -= 1; /* a kernel behind a copy waits for it in any case */
-	assert_int_equal(latencies_start_behind_ns(model, op, 10000, 9000, 8000), 17000);
+	for (uint32_t op = 0; op < b->profile.op_count; op += 2) {
+		bool is_late = op >= b->profile.op_count / 2;
+
+		assert_int_equal(latencies_own_gap_ns(model, op + 1), is_late ? 1000 : 8000);
+		if (op) /* a kernel behind a copy waits for it in any case */
+			assert_int_equal(latencies_own_gap_ns(model, op), 5760);
+	}
 	done(b, model);
 }
 
