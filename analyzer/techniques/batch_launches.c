@@ -321,8 +321,9 @@ const struct technique technique_batch_launches = {
 		"become one, too.",
 	.changed = "launches are one with others",
 	.assumes =
-		"no launch reads what one before it in the row wrote, and memory that a memset between them sets is another one for each; at the low end only two become one, at the "
-		"high end SMs hold as many of their blocks as fit, each as fast as alone",
+		"no launch reads what one before it in the row wrote, and each has memory of its own for what a memset "
+		"between them sets; at the low end only two become one, at the high end SMs hold as many of their blocks as "
+		"fit, each as fast as alone",
 	.refusal = no_batch,
 	.always_assumes = true,
 	.is_up_to = true,
