@@ -1,4 +1,8 @@
+#define _GNU_SOURCE /* sched_getaffinity */
+
 #include "base/worker.h"
+
+#include <sched.h>
 
 static void *run(void *context)
 {
@@ -22,4 +26,14 @@ int worker_join(struct worker *worker)
 		pthread_join(worker->thread, NULL);
 	worker->is_running = false;
 	return worker->rc;
+}
+
+size_t worker_cores(size_t most)
+{
+	cpu_set_t cores;
+	size_t count;
+
+	/* It fails where there are more than the set has room for. */
+	count = sched_getaffinity(0, sizeof(cores), &cores) == 0 ? (size_t)CPU_COUNT(&cores) : most;
+	return count < most ? count : most;
 }

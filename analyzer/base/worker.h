@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 struct worker {
 	int (*work)(void *context); /* returns 0 or a negative errno */
@@ -20,5 +21,8 @@ void worker_start(struct worker *worker, int (*work)(void *context), void *conte
 
 /* Waits until it is done; what the work returned. */
 int worker_join(struct worker *worker);
+
+/* How many threads have a core of their own: those that this process may run on, and most at most. */
+size_t worker_cores(size_t most);
 
 #endif
