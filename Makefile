@@ -318,7 +318,7 @@ $(bats_links): $(BUILD)/%: %
 # What ThreadSanitizer is built for; attaching and exit are where threads meet.
 threaded    := tests/cli/threads.bats $(if $(CUPTI_H),tests/collector/threads.bats tests/collector/attaching.bats)
 .PHONY: thread-tests
-thread-tests: analyzer $(if $(CUPTI_H),collector $(BUILD)/tests/collector/mock_app \
+thread-tests: analyzer $(BUILD)/tests/tools/make_trace $(if $(CUPTI_H),collector $(BUILD)/tests/collector/mock_app \
 	$(patsubst %,$(BUILD)/tests/collector/lib%.so,cupti_mock mock_cuda first_nvtx starts_cuda)) $(threaded:%=$(BUILD)/%)
 
 -include $(test_o:.o=.d)
