@@ -11,7 +11,7 @@ load common
 }
 
 @test "a large table is read in chunks, and what is found of it by slices" {
-	"$BUILD/tests/tools/make_trace" "$BATS_TEST_TMPDIR/large" 200000
+	"$BUILD/tests/tools/make_trace" "$BATS_TEST_TMPDIR/large" 140000
 	"$ROOFLINECTL" report "$BATS_TEST_TMPDIR/large" --format json --ceilings "$root"/ceilings/NVIDIA_H200-*.json >"$BATS_TEST_TMPDIR/report"
 	taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')" \
 		"$ROOFLINECTL" report "$BATS_TEST_TMPDIR/large" --format json --ceilings "$root"/ceilings/NVIDIA_H200-*.json >"$BATS_TEST_TMPDIR/of_one_core"
