@@ -101,16 +101,33 @@ static int add_gap(const struct gap *gap, void *context)
 	return 0;
 }
 
+static int count_steady(void *context)
+{
+	struct half *half = context;
+	struct report *report = half->report;
+
+	return is_needed(report, ANALYSIS_steady_state)
+		       ? steady_state_count(report->steady_state, report->profile, report->timeline,
+					    &half->err)
+		       : 0;
+}
+
 /* Idle time and what rests on it: what repeats, and how near kernels come to their roofs. */
 static int analyze_idle(struct half *half)
 {
 	struct report *report = half->report;
-	int rc = 0;
+	struct half steady = {report, {""}};
+	struct worker worker;
+	int rc = 0, steady_rc;
 
+	worker_start(&worker, count_steady, &steady);
 	if (is_needed(report, ANALYSIS_gaps))
 		rc = gaps_analyze_by(&report->gaps, report->profile, report->gap_finder,
 				     report->timeline, REPORT_LONGEST_GAPS, add_gap, report,
 				     &half->err);
+	steady_rc = worker_join(&worker);
+	if (rc == 0 && steady_rc < 0)
+		rc = err_set(&half->err, steady_rc, "%s", steady.err.text);
 	if (rc == 0 && is_needed(report, ANALYSIS_steady_state))
 		rc = steady_state_measure(report->steady_state, report->profile, report->timeline,
 					  report->gaps, &half->err);
