@@ -54,7 +54,7 @@ int report_set_ceilings_note(struct report *report, const char *note, struct err
 	return report->ceilings_note ? 0 : err_set(err, -ENOMEM, "out of memory for the report");
 }
 
-/* What one of two threads analyzes. */
+/* What one of several threads analyzes. */
 struct half {
 	struct report *report;
 	struct err err;
@@ -101,16 +101,33 @@ static int add_gap(const struct gap *gap, void *context)
 	return 0;
 }
 
+static int count_steady(void *context)
+{
+	struct half *half = context;
+	struct report *report = half->report;
+
+	return is_needed(report, ANALYSIS_steady_state)
+		       ? steady_state_count(report->steady_state, report->profile, report->timeline,
+					    &half->err)
+		       : 0;
+}
+
 /* Idle time and what rests on it: what repeats, and how near kernels come to their roofs. */
 static int analyze_idle(struct half *half)
 {
 	struct report *report = half->report;
-	int rc = 0;
+	struct half steady = {report, {""}};
+	struct worker worker;
+	int rc = 0, steady_rc;
 
+	worker_start(&worker, count_steady, &steady);
 	if (is_needed(report, ANALYSIS_gaps))
 		rc = gaps_analyze_by(&report->gaps, report->profile, report->gap_finder,
 				     report->timeline, REPORT_LONGEST_GAPS, add_gap, report,
 				     &half->err);
+	steady_rc = worker_join(&worker);
+	if (rc == 0 && steady_rc < 0)
+		rc = err_set(&half->err, steady_rc, "%s", steady.err.text);
 	if (rc == 0 && is_needed(report, ANALYSIS_steady_state))
 		rc = steady_state_measure(report->steady_state, report->profile, report->timeline,
 					  report->gaps, &half->err);
@@ -166,8 +183,9 @@ static const struct {
 };
 
 /* What finding the causes of idle time needs of samples and calls. */
-static int prepare_gaps(struct half *half)
+static int prepare_gaps(void *context)
 {
+	struct half *half = context;
 	struct report *report = half->report;
 	int rc = 0;
 
@@ -184,12 +202,16 @@ static int analyze_others(void *context)
 {
 	struct half *half = context;
 	struct report *report = half->report;
-	int rc = prepare_gaps(half);
+	struct half gaps = {report, {""}};
+	struct worker worker;
+	int rc = 0, gaps_rc;
 
+	worker_start(&worker, prepare_gaps, &gaps);
 	for (size_t i = 0; i < sizeof(analyses_of_profile) / sizeof(*analyses_of_profile); i++)
 		if (rc == 0 && is_needed(report, analyses_of_profile[i].analysis))
 			rc = analyses_of_profile[i].analyze(report, &half->err);
-	return rc;
+	gaps_rc = worker_join(&worker);
+	return gaps_rc < 0 ? err_set(&half->err, gaps_rc, "%s", gaps.err.text) : rc;
 }
 
 /* Does both at the same time. */

@@ -6,9 +6,14 @@
 #include <string.h>
 
 #include "base/search.h"
+#include "base/worker.h"
 
 #define MAX_ITEM_BYTES 128
 #define INSERTION_COUNT 24 /* shorter pieces are sorted by insertion */
+
+/* What takes longer to sort than a thread to begin: two sort a half each, and so on. */
+#define THREAD_BYTES ((size_t)1 << 20)
+#define THREADS_MOST 8
 
 struct sorter {
 	size_t item_size;
@@ -149,14 +154,49 @@ static int sort_piece(struct sorter *sorter, char *items, size_t count)
 	return merge(sorter, items, left, count);
 }
 
+/* A part of what is sorted, by a thread of its own. */
+struct half {
+	struct sorter sorter;
+	char *items;
+	size_t count, thread_count;
+};
+
+/* As sort_piece: the left half by other threads, where it is large. */
+static int sort_half(void *context)
+{
+	struct half *half = context;
+	size_t size = half->sorter.item_size, middle = half->count / 2;
+	struct half left = *half, right = *half;
+	struct worker worker;
+	int rc, left_rc;
+
+	if (half->thread_count < 2 || half->count * size < THREAD_BYTES)
+		return sort_piece(&half->sorter, half->items, half->count);
+	left.count = middle;
+	right.items += middle * size;
+	right.count -= middle;
+	left.thread_count = right.thread_count = half->thread_count / 2;
+	worker_start(&worker, sort_half, &left);
+	rc = sort_half(&right);
+	left_rc = worker_join(&worker);
+	free(left.sorter.spare);
+	half->sorter.spare = right.sorter.spare;
+	half->sorter.spare_bytes = right.sorter.spare_bytes;
+	if (rc < 0 || left_rc < 0)
+		return -ENOMEM;
+	return merge(&half->sorter, half->items, middle, half->count);
+}
+
 int stable_sort(void *items, size_t count, size_t item_size, stable_compare compare)
 {
-	struct sorter sorter = {item_size, compare, NULL, 0};
+	struct half all = {{item_size, compare, NULL, 0}, items, count, 1};
 	int rc;
 
 	if (item_size > MAX_ITEM_BYTES)
 		return -EINVAL;
-	rc = count > 1 ? sort_piece(&sorter, items, count) : 0;
-	free(sorter.spare);
+	if (count * item_size >= THREAD_BYTES)
+		all.thread_count = worker_cores(THREADS_MOST);
+	rc = count > 1 ? sort_half(&all) : 0;
+	free(all.sorter.spare);
 	return rc;
 }

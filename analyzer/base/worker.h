@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 struct worker {
 	int (*work)(void *context); /* returns 0 or a negative errno */
@@ -20,5 +21,15 @@ void worker_start(struct worker *worker, int (*work)(void *context), void *conte
 
 /* Waits until it is done; what the work returned. */
 int worker_join(struct worker *worker);
+
+/* How many threads have a core of their own: those that this process may run on, and most at most. */
+size_t worker_cores(size_t most);
+
+/* Work on items [first, end) of many; returns 0, or what worker_slices shall. */
+typedef int (*worker_slice)(void *context, size_t first, size_t end);
+
+/* Items [0, count) as slices beside each other, each on a core of its own and none of less than least of them; returns what the
+ * first slice returned that did not return 0.  What a slice writes has to be its own. */
+int worker_slices(size_t count, size_t least, worker_slice work, void *context);
 
 #endif

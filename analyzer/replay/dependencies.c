@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/groups.h"
+#include "base/worker.h"
 #include "replay/orders.h"
 #include "replay/recorded_events.h"
 
@@ -44,11 +45,20 @@ static enum call_behavior behavior_of(const struct model *model, size_t index)
 								       : CALL_WORKS;
 }
 
+static int find_behavior(void *context, size_t first, size_t end)
+{
+	struct model *model = context;
+
+	for (size_t i = first; i < end; i++)
+		model->call_traits[i].behavior = behavior_of(model, i) & 3;
+	return 0;
+}
+
 /* Tells of each call how it spends its time; returns how many wait for operations of others. */
 static size_t find_waits(struct model *model)
 {
+	(void)worker_slices(model->profile->call_count, MODEL_SLICE, find_behavior, model);
 	for (size_t i = 0; i < model->profile->call_count; i++) {
-		model->call_traits[i].behavior = behavior_of(model, i) & 3;
 		if (model->call_traits[i].behavior == CALL_WAITS)
 			marks_set(&model->waiting, i);
 	}

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/worker.h"
 
 /* An operation that starts this long after its call returned, or after the one before it, had to wait for
  * something else. */
@@ -189,9 +190,11 @@ static enum latency_gap own_gap(const struct model *model, uint32_t before, uint
 }
 
 /* The same for each operation behind its predecessor. */
-static void find_gaps(struct model *model)
+static int find_gaps(void *context, size_t first, size_t end)
 {
-	for (size_t i = 0; i < model->profile->op_count; i++) {
+	struct model *model = context;
+
+	for (size_t i = first; i < end; i++) {
 		uint32_t before = model_predecessor(model, i), op = (uint32_t)i;
 
 		if (before == PROFILE_NONE)
@@ -200,6 +203,7 @@ static void find_gaps(struct model *model)
 			is_after_unrecorded(model, device_of(model, before), before, op);
 		model->op_traits[i].gap = own_gap(model, before, op) & 7;
 	}
+	return 0;
 }
 
 /* ---- samples ---- */
@@ -532,9 +536,8 @@ int latencies_measure(struct model *model)
 
 	for (size_t i = 0; rc == 0 && i < model->profile->device_count; i++)
 		rc = measure_device(&model->devices[i], model, &model->profile->devices[i]);
-	if (rc == 0)
-		find_gaps(model);
-	return rc;
+	return rc == 0 ? worker_slices(model->profile->op_count, MODEL_SLICE, find_gaps, model)
+		       : rc;
 }
 
 void latencies_free(struct device_latencies *devices, size_t device_count)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/worker.h"
 #include "replay/dependencies.h"
 #include "replay/graph_calls.h"
 #include "replay/latencies.h"
@@ -26,14 +27,16 @@ int64_t model_ready_ns(const struct model *model, size_t op)
 }
 
 /* What no call submitted is not asked for. */
-static void find_idle(struct model *model)
+static int find_idle(void *context, size_t first, size_t end)
 {
+	struct model *model = context;
 	const struct profile *profile = model->profile;
 
-	for (size_t i = 0; i < profile->op_count; i++)
+	for (size_t i = first; i < end; i++)
 		if (profile->ops[i].call != PROFILE_NONE)
 			model->op_traits[i].is_idle = model_ready_ns(model, i) <=
 						      profile->calls[profile->ops[i].call].start_ns;
+	return 0;
 }
 
 /* ---- what reading counters took ---- */
@@ -87,6 +90,17 @@ static int find_profiler(struct model *model)
 
 /* ---- building ---- */
 
+static int find_classes(void *context, size_t first, size_t end)
+{
+	struct model *model = context;
+	const struct profile *profile = model->profile;
+
+	for (size_t i = first; i < end; i++)
+		model->call_traits[i].class =
+			(uint8_t)profile->call_names[profile->calls[i].name].call_class & 0xf;
+	return 0;
+}
+
 static int allocate(struct model *model)
 {
 	const struct profile *profile = model->profile;
@@ -100,9 +114,7 @@ static int allocate(struct model *model)
 		return -ENOMEM;
 	for (size_t i = 0; i < profile->call_name_count; i++)
 		model->graph_calls[i] = (uint8_t)graph_call_of_name(&profile->call_names[i]);
-	for (size_t i = 0; i < profile->call_count; i++)
-		model->call_traits[i].class =
-			(uint8_t)profile->call_names[profile->calls[i].name].call_class & 0xf;
+	(void)worker_slices(profile->call_count, MODEL_SLICE, find_classes, model);
 	return submissions_find(&model->submissions, profile);
 }
 
@@ -121,7 +133,7 @@ static int build(struct model *model)
 	if (rc < 0)
 		return rc;
 	overhead_classify(model);
-	find_idle(model);
+	(void)worker_slices(model->profile->op_count, MODEL_SLICE, find_idle, model);
 	return latencies_measure(model);
 }
 

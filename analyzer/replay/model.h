@@ -45,6 +45,9 @@ enum call_slowed {
 /* And likewise to a kernel or a graph behind another one. */
 enum op_delayed { OP_NOT_DELAYED, OP_DELAYED_KERNEL, OP_DELAYED_GRAPH, OP_DELAYED_WHOLE_GRAPH };
 
+/* Fewer calls or operations are classified by one thread. */
+#define MODEL_SLICE 65536
+
 /* What every replay asks of a call, and of an operation, found once: they are read as often as there are replays. */
 struct call_traits {
 	uint8_t behavior : 2; /* enum call_behavior */

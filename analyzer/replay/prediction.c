@@ -221,7 +221,7 @@ struct timing {
 	struct times times;
 };
 
-/* Those that one thread answers: every second one. */
+/* Those that one thread answers: every third one. */
 struct timings {
 	const struct model *model;
 	const struct part *part;
@@ -351,33 +351,37 @@ static int answer_each(void *context)
 	const struct timings *timings = context;
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < timings->count; i += 2)
+	for (size_t i = 0; rc == 0 && i < timings->count; i += PREDICTOR_WORKS)
 		rc = time_one(&timings->items[i], timings);
 	return rc;
 }
 
-/* Half of them on a thread of its own: a replay follows one call after the other, and several know nothing of each
- * other. */
+/* Each of a few on a thread of its own: a replay follows one call after the other, and several know nothing of each other.
+ * The run before, which comes first, is mostly known. */
 static int time_all(struct timing *items, size_t count, const struct predictor *predictor,
 		    size_t device, const struct part *part)
 {
-	struct timings first = {.model = predictor->model,
-				.part = part,
-				.device = device,
-				.items = items,
-				.count = count,
-				.work = &predictor->works[0]};
-	struct timings second = first;
-	struct worker worker;
-	int rc, first_rc;
+	struct timings each[PREDICTOR_WORKS];
+	struct worker workers[PREDICTOR_WORKS];
+	int rc = 0;
 
-	second.items++;
-	second.count--;
-	second.work = &predictor->works[1];
-	worker_start(&worker, answer_each, &first);
-	rc = answer_each(&second);
-	first_rc = worker_join(&worker);
-	return first_rc < 0 ? first_rc : rc;
+	for (size_t i = 0; i < PREDICTOR_WORKS; i++) {
+		each[i] = (struct timings){.model = predictor->model,
+					   .part = part,
+					   .device = device,
+					   .items = items + i,
+					   .count = count > i ? count - i : 0,
+					   .work = &predictor->works[i]};
+		worker_start(&workers[i], answer_each, &each[i]);
+	}
+	for (size_t i = 0; i < PREDICTOR_WORKS; i++) {
+		int own_rc = worker_join(&workers[i]);
+
+		rc = rc == 0 ? own_rc : rc;
+	}
+	/* techniques are applied in its room */
+	replay_free(&predictor->works[PREDICTOR_WORKS - 1]);
+	return rc;
 }
 
 /* ---- how far replays are off ---- */

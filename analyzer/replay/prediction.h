@@ -25,8 +25,8 @@
  * would overflow. */
 #define MODEL_TIME_MOST_NS (INT64_MAX / 2)
 
-/* Replays that run at the same time. */
-#define PREDICTOR_WORKS 2
+/* Replays that run at the same time: those of a change with costs in the middle, low and high. */
+#define PREDICTOR_WORKS 3
 
 struct predicted_ratio {
 	double speedup, low, high; /* time before by time after */

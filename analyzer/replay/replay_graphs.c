@@ -52,7 +52,8 @@ static int find_in_thread(struct graph_launches *launches, size_t *capacity,
 		if (!next)
 			return -ENOMEM;
 		*next = (struct graph_launch){(uint32_t)i,
-					      (uint32_t)launch_end(change, i, end_call), INT64_MIN};
+					      (uint32_t)launch_end(change, i, end_call),
+					      PROFILE_NONE};
 		launches->count++;
 		i = next->end_call - 1;
 	}
@@ -179,8 +180,9 @@ static int64_t launch_ready_ns(const struct run *run, const struct graph_launch 
 		ready = replay_ready_ns(run, op, gap_ns, 0);
 	for (int i = 0; i < LAUNCHES_LOOKED_AT && before > first; i++) {
 		before--;
-		if (before->end_ns > INT64_MIN && is_same_graph(run, before, launch))
-			return max_ns(ready, before->end_ns + gap_ns);
+		if (before->last_op != PROFILE_NONE && is_same_graph(run, before, launch))
+			return max_ns(ready,
+				      replay_op_end_ns(run->replay, before->last_op) + gap_ns);
 	}
 	return ready;
 }
@@ -291,7 +293,9 @@ static void place_node(struct run *run, struct graph_launch *launch, uint32_t in
 	replay_set_placed(run, op, PLACED_IN_GRAPH);
 	if (is_working)
 		engines_add(engines, run->profile, op, fill, start_ns, start_ns + length);
-	launch->end_ns = max_ns(launch->end_ns, replay_op_end_ns(run->replay, op));
+	if (launch->last_op == PROFILE_NONE ||
+	    replay_op_end_ns(run->replay, launch->last_op) < replay_op_end_ns(run->replay, op))
+		launch->last_op = op;
 }
 
 /* The branch whose next node is ready first, of several the one that was submitted first; NULL: all wait. */

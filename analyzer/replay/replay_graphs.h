@@ -18,7 +18,8 @@
  * to the last one whose operations are nodes. */
 struct graph_launch {
 	uint32_t first_call, end_call; /* calls[] */
-	int64_t end_ns; /* of the last of its nodes until now; INT64_MIN: none was placed yet */
+	uint32_t
+		last_op; /* of its nodes until now the one that ends last; PROFILE_NONE: none was placed yet */
 };
 
 struct graph_node {

@@ -26,7 +26,8 @@ int64_t replay_over_ns(const struct run *run, uint32_t op)
 	int64_t end_ns = replay_op_end_ns(run->replay, op);
 
 	if (replay_placed(run, op) == PLACED_IN_GRAPH)
-		return graph_launches_of(&run->graphs, call)->end_ns;
+		return replay_op_end_ns(run->replay,
+					graph_launches_of(&run->graphs, call)->last_op);
 	if (change_of(run, call)->submission != SUBMITS_CHILDREN)
 		return end_ns;
 	return max_ns(end_ns, run->threads[run->profile->calls[call].thread].children.end_ns);

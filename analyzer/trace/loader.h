@@ -250,6 +250,9 @@ void loader_link_ops(struct process_loader *loader);
 
 /* ---- loader_keep.c ---- */
 
+/* Fewer operations are gone through by one thread. */
+#define LOADER_SLICE_OPS 65536
+
 /* Moves the operations of all processes into the profile, sorted; loader->ops is empty then.  Returns 0 or -ENOMEM. */
 int loader_keep_ops(struct loader *loader);
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/stable_sort.h"
+#include "base/worker.h"
 #include "trace/loader.h"
 
 /*
@@ -32,12 +33,15 @@ static bool has_own_ids(const struct loader *loader, const struct loaded_op *loa
 	       loaded->ids.correlation != profile_op_ids(loader->profile, op).correlation;
 }
 
-static bool any_own_ids(const struct loader *loader)
+/* Returns whether any has. */
+static int any_own_ids(void *context, size_t first, size_t end)
 {
-	for (size_t i = 0; i < loader->op_count; i++)
+	const struct loader *loader = context;
+
+	for (size_t i = first; i < end; i++)
 		if (has_own_ids(loader, &loader->ops[i]))
-			return true;
-	return false;
+			return 1;
+	return 0;
 }
 
 static int keep_ids(struct loader *loader)
@@ -73,7 +77,7 @@ int loader_keep_ops(struct loader *loader)
 {
 	int rc = stable_sort(loader->ops, loader->op_count, sizeof(*loader->ops), compare_ops);
 
-	if (rc == 0 && any_own_ids(loader))
+	if (rc == 0 && worker_slices(loader->op_count, LOADER_SLICE_OPS, any_own_ids, loader))
 		rc = keep_ids(loader);
 	if (rc == 0 && loader->ops)
 		pack(loader);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/worker.h"
 #include "trace/loader.h"
 
 /*
@@ -289,10 +290,19 @@ int loader_resolve_ops(struct process_loader *loader)
 	return rc < 0 ? rc : settle_streams(loader);
 }
 
+/* first, end: from those of the process on. */
+static int link_ops(void *context, size_t first, size_t end)
+{
+	const struct process_loader *loader = context;
+	struct loaded_op *ops = loader->loader->ops + loader->first_op;
+
+	for (size_t i = first; i < end; i++)
+		ops[i].op.call = loader_call(loader, ops[i].ids.correlation);
+	return 0;
+}
+
 void loader_link_ops(struct process_loader *loader)
 {
-	struct loader *all = loader->loader;
-
-	for (size_t i = loader->first_op; i < all->op_count; i++)
-		all->ops[i].op.call = loader_call(loader, all->ops[i].ids.correlation);
+	(void)worker_slices(loader->loader->op_count - loader->first_op, LOADER_SLICE_OPS, link_ops,
+			    loader);
 }

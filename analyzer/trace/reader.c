@@ -1,6 +1,8 @@
 #include "trace/reader.h"
 
 #include "base/paths.h"
+#include "base/worker.h"
+#include "trace/chunks.h"
 #include "trace/plain_lines.h"
 #include "trace/table_form.h"
 
@@ -16,6 +18,9 @@
 
 /* Large enough that system calls do not show, small enough to stay in the cache. */
 #define READ_BYTES ((size_t)64 * 1024)
+/* The same of each of several threads, with what becomes of it.  Four read as fast as one uses the rows. */
+#define CHUNK_BYTES ((size_t)512 * 1024)
+#define CHUNK_THREADS 4
 /* A lost closing quote would swallow the rest of the file; no honest field is this long. */
 #define FIELD_LIMIT_BYTES ((size_t)8 * 1024 * 1024)
 #define FIELD_BLOCK_BYTES ((size_t)32 * 1024) /* how much it grows by */
@@ -355,7 +360,7 @@ static enum plain_type plain_type_of(const struct table_column *column)
 
 static void reader_plan_plain(struct reader *reader)
 {
-	reader->is_plain = reader->way == READER_SHORT && !reader->is_foreign;
+	reader->is_plain = reader->way != READER_CSV && !reader->is_foreign;
 	for (size_t i = 0; i < reader->column_count; i++) {
 		const struct table_column *column = reader->columns[i];
 
@@ -425,16 +430,16 @@ static void reader_end_line(int ending, void *context)
 }
 
 /* A zero byte in a text is shown as '?', in a number it makes the row unreadable. */
-static void reader_count_nul(struct reader *reader, size_t length)
+static void reader_count_nul(struct reader *reader, const char *text, size_t length)
 {
-	const char *nul = memchr(reader->buffer, '\0', length);
+	const char *nul = length ? memchr(text, '\0', length) : NULL;
 	uint64_t count;
 
 	if (!nul)
 		return;
-	count = count_byte(reader->buffer, length, '\0');
-	reader->place.line = reader->finished_lines + 1 +
-			     count_byte(reader->buffer, (size_t)(nul - reader->buffer), '\n');
+	count = count_byte(text, length, '\0');
+	reader->place.line =
+		reader->finished_lines + 1 + count_byte(text, (size_t)(nul - text), '\n');
 	reader_count_loss(reader->losses, READER_nul_bytes, &reader->place, "a zero byte");
 	reader->losses->count[READER_nul_bytes] += count - 1;
 }
@@ -517,19 +522,82 @@ static void reader_check_header(struct reader *reader, uint64_t cut_off_before)
 	reader_count_loss(reader->losses, READER_missing_tables, &reader->place, READER_NO_HEADER);
 }
 
+/* Its rows hold where a line begins with it; what is behind them, or all of it, goes the usual way. */
+static int reader_take_chunk(struct reader *reader, const struct chunk *chunk)
+{
+	const char *row = chunk->rows;
+	size_t used = 0;
+
+	if (!reader->is_line_begun) {
+		for (size_t i = 0; i < chunk->row_count && reader->rc == 0; i++) {
+			reader->place.line = ++reader->finished_lines;
+			reader->rc =
+				reader->each((const void *)row, &reader->place, reader->context);
+			row += reader->form.row_bytes;
+		}
+		used = chunk->plain_length;
+	}
+	if (reader->rc < 0 || used == chunk->length)
+		return reader->rc;
+	reader_count_nul(reader, chunk->text + used, chunk->length - used);
+	return reader_parse(reader, chunk->text + used, chunk->length - used);
+}
+
+static struct chunks *reader_open_chunks(const struct reader *reader,
+					 const struct recording_table *bytes)
+{
+	bool is_test = reader->way == READER_SMALL_CHUNKS;
+	size_t chunk_bytes = is_test ? 64 : CHUNK_BYTES;
+	size_t thread_count = is_test ? CHUNK_THREADS : worker_cores(CHUNK_THREADS);
+	struct chunks_source source = {.fd = bytes->fd,
+				       .columns = reader->plain,
+				       .column_count = reader->column_count,
+				       .row = &reader->row,
+				       .row_bytes = reader->form.row_bytes,
+				       .beyond_bytes = sizeof(reader->row)};
+
+	if (!reader->is_plain || thread_count < 2 ||
+	    !recording_find_rest(bytes, &source.begin_byte, &source.end_byte) ||
+	    (source.end_byte - source.begin_byte) / CHUNK_THREADS < (int64_t)chunk_bytes)
+		return NULL;
+	return chunks_open(&source, chunk_bytes, thread_count);
+}
+
+/* As much as several threads can read of a large table.  Without memory for that it is read by one. */
+static int reader_read_chunks(struct reader *reader, struct recording_table *bytes)
+{
+	struct chunks *chunks = reader_open_chunks(reader, bytes);
+	struct chunk chunk;
+	int64_t end_byte;
+	int rc = 0;
+
+	while (rc == 0 && chunks && chunks_next(chunks, &chunk, &end_byte)) {
+		rc = reader_take_chunk(reader, &chunk);
+		if (rc == 0)
+			rc = recording_seek_table(bytes, end_byte);
+	}
+	chunks_close(chunks);
+	return rc;
+}
+
 static int reader_read_file(struct reader *reader, struct recording_table *bytes)
 {
 	uint64_t cut_off_before = reader->losses->count[READER_cut_off_rows];
+	size_t read_bytes = reader->way == READER_SMALL_CHUNKS ? 80 : READ_BYTES;
+	bool is_first = true;
 	ssize_t length;
 	int rc;
 
-	while ((length = recording_read_table(bytes, reader->buffer, READ_BYTES)) != 0) {
+	while ((length = recording_read_table(bytes, reader->buffer, read_bytes)) != 0) {
 		if (length < 0 && errno == EINTR)
 			continue;
 		if (length < 0)
 			return -errno;
-		reader_count_nul(reader, (size_t)length);
+		reader_count_nul(reader, reader->buffer, (size_t)length);
 		rc = reader_parse(reader, reader->buffer, (size_t)length);
+		if (rc == 0 && is_first) /* the header is known */
+			rc = reader_read_chunks(reader, bytes);
+		is_first = false;
 		if (rc < 0)
 			return rc;
 	}

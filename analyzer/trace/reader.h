@@ -75,8 +75,9 @@ int reader_read_table(const struct recording_process *process, enum trace_table 
 		      struct err *err);
 
 /* How lines of whole numbers are read: by libcsv, which says what is right, or by a shorter way, which gives the same
- * (plain_lines.h); tests compare both. */
-enum reader_way { READER_SHORT, READER_CSV };
+ * (plain_lines.h), of a large table by several threads (chunks.h).  Tests compare these, the last with chunks of a few
+ * lines. */
+enum reader_way { READER_SHORT, READER_CSV, READER_SMALL_CHUNKS };
 
 int reader_read_table_by(enum reader_way way, const struct recording_process *process,
 			 enum trace_table table, reader_row each, void *context,

@@ -322,6 +322,31 @@ ssize_t recording_read_table(struct recording_table *table, void *buffer, size_t
 	return count;
 }
 
+bool recording_find_rest(const struct recording_table *table, int64_t *begin_byte,
+			 int64_t *end_byte)
+{
+	struct stat status;
+
+	*begin_byte = table->slice.begin_byte;
+	*end_byte = table->slice.end_byte;
+	if (table->slice.is_there)
+		return true;
+	if (fstat(table->fd, &status) < 0 || !S_ISREG(status.st_mode))
+		return false;
+	*begin_byte = lseek(table->fd, 0, SEEK_CUR);
+	*end_byte = status.st_size;
+	return *begin_byte >= 0;
+}
+
+int recording_seek_table(struct recording_table *table, int64_t byte)
+{
+	if (table->slice.is_there)
+		table->slice.begin_byte = byte;
+	else if (lseek(table->fd, byte, SEEK_SET) < 0)
+		return -errno;
+	return 0;
+}
+
 void recording_close_table(struct recording_table *table)
 {
 	if (!table->slice.is_there)

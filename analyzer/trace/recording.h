@@ -71,6 +71,13 @@ int recording_open_table(struct recording_table *out, const struct recording_pro
 
 /* Like read(2). */
 ssize_t recording_read_table(struct recording_table *table, void *buffer, size_t size);
+
+/* Where of its descriptor what is left to read lies; false where that cannot be read out of order, as of a pipe. */
+bool recording_find_rest(const struct recording_table *table, int64_t *begin_byte,
+			 int64_t *end_byte);
+/* Reading goes on there. */
+int recording_seek_table(struct recording_table *table, int64_t byte);
+
 void recording_close_table(struct recording_table *table);
 
 #endif

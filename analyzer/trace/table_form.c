@@ -2,12 +2,13 @@
 
 /* A function per table, because offsetof needs the structure that a COLUMN row cannot name. */
 #define COLUMN_ENTRY(type, name, meaning) {#name, COLUMN_##type, offsetof(row_type, name)},
-#define TABLE_FUNCTION(table, columns)                                                    \
-	static struct table_form describe_##table(void)                                   \
-	{                                                                                 \
-		typedef struct trace_##table##_row row_type;                              \
-		static const struct table_column list[] = {columns(COLUMN_ENTRY)};        \
-		return (struct table_form){#table, list, sizeof(list) / sizeof(list[0])}; \
+#define TABLE_FUNCTION(table, columns)                                                   \
+	static struct table_form describe_##table(void)                                  \
+	{                                                                                \
+		typedef struct trace_##table##_row row_type;                             \
+		static const struct table_column list[] = {columns(COLUMN_ENTRY)};       \
+		return (struct table_form){#table, list, sizeof(list) / sizeof(list[0]), \
+					   sizeof(row_type)};                            \
 	}
 TRACE_TABLES(TABLE_FUNCTION)
 #undef TABLE_FUNCTION

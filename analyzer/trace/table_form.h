@@ -20,6 +20,7 @@ struct table_form {
 	const char *name; /* "kernels"; the file is kernels.csv */
 	const struct table_column *columns;
 	size_t column_count;
+	size_t row_bytes; /* of the row structure */
 };
 
 struct table_form table_form_of(enum trace_table table);

@@ -91,7 +91,7 @@ static void test_techniques(void **state)
 	static const enum technique_id unknown[] = {
 		TECHNIQUE_concurrent_kernels,  TECHNIQUE_dynamic_queue, TECHNIQUE_fuse,
 		TECHNIQUE_dynamic_parallelism, TECHNIQUE_fill_gpu,	TECHNIQUE_batch_launches,
-		TECHNIQUE_balance_ranks};
+		TECHNIQUE_balance_ranks,       TECHNIQUE_pad_shared};
 	bool is_unknown[TECHNIQUE_COUNT] = {false};
 
 	(void)state;
@@ -119,7 +119,7 @@ int main(void)
 		SENTENCE("where no recording tells what operations need the low end comes first",
 			 test_low_end_first),
 		SENTENCE(
-			"these are concurrency, queues, fusion, and work that is split, batched or stolen",
+			"these are concurrency, queues, fusion, padding, and work that is split, batched or stolen",
 			test_techniques),
 	};
 

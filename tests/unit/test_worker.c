@@ -44,11 +44,52 @@ static void test_failure(void **state)
 	assert_int_equal(worker_join(&worker), -EINVAL);
 }
 
+struct counted {
+	int visits[1000];
+	size_t failing; /* item */
+};
+
+static int visit(void *context, size_t first, size_t end)
+{
+	struct counted *counted = context;
+
+	for (size_t i = first; i < end; i++)
+		counted->visits[i]++;
+	return first <= counted->failing && counted->failing < end ? -EIO : 0;
+}
+
+static void test_slices(void **state)
+{
+	static const size_t least[] = {1, 7, 100, 999, 1000, 5000};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(least) / sizeof(least[0]); i++) {
+		struct counted counted = {.failing = SIZE_MAX};
+
+		assert_int_equal(worker_slices(1000, least[i], visit, &counted), 0);
+		for (size_t j = 0; j < 1000; j++)
+			assert_int_equal(counted.visits[j], 1);
+		counted.failing = 700;
+		assert_int_equal(worker_slices(1000, least[i], visit, &counted), -EIO);
+	}
+	assert_int_equal(worker_slices(0, 1, visit, &(struct counted){.failing = 1}), 0);
+}
+
+static void test_cores(void **state)
+{
+	(void)state;
+	assert_int_equal(worker_cores(1), 1);
+	assert_true(worker_cores(1000) >= 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		{"what was done is there when it was waited for", test_work, NULL, NULL, NULL},
 		{"whoever waits is told that it failed", test_failure, NULL, NULL, NULL},
+		{"slices have each item once, and tell where one failed", test_slices, NULL, NULL,
+		 NULL},
+		{"there is a core, and no more than are wanted", test_cores, NULL, NULL, NULL},
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 #include "analysis/loops/loop_periods.h"
 
 #include "base/array.h"
+#include "base/worker.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,6 +13,10 @@
  * as well.
  */
 static const size_t run_lengths[] = {1, 2, 4, 16, 64};
+#define RUN_LENGTHS (sizeof(run_lengths) / sizeof(run_lengths[0]))
+
+/* Of fewer tokens nothing is found by several threads. */
+#define THREAD_TOKENS 65536
 
 #define RUN_FACTOR 0x9e3779b97f4a7c15u
 
@@ -94,21 +99,51 @@ static int compare_sizes(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
+/* How often each distance is there, as far as one thread counts: of some run lengths, under the first of them. */
+struct counting {
+	const struct tokens *tokens;
+	size_t longest;
+	uint32_t *distances[RUN_LENGTHS]; /* owned; NULL: those are among the ones before */
+};
+
+static int count_lengths(void *context, size_t first, size_t end)
+{
+	struct counting *counting = context;
+	struct places places;
+	int rc = places_open(&places, counting->tokens->count);
+
+	counting->distances[first] = calloc(counting->longest + 1, sizeof(uint32_t));
+	if (!counting->distances[first])
+		rc = -ENOMEM;
+	for (size_t i = first; rc == 0 && i < end; i++)
+		count_distances(counting->tokens, run_lengths[i], &places,
+				counting->distances[first], counting->longest);
+	free(places.items);
+	return rc;
+}
+
+/* To the first ones. */
+static void add_others(struct counting *counting)
+{
+	for (size_t i = 1; i < RUN_LENGTHS; i++)
+		for (size_t j = 0; counting->distances[i] && j <= counting->longest; j++)
+			counting->distances[0][j] += counting->distances[i][j];
+}
+
 int periods_find(struct periods *periods, const struct tokens *tokens, size_t longest)
 {
-	struct places places = {0};
-	uint32_t *distances = calloc(longest + 1, sizeof(*distances));
-	int rc = distances ? places_open(&places, tokens->count) : -ENOMEM;
+	struct counting counting = {.tokens = tokens, .longest = longest};
+	size_t least = tokens->count < THREAD_TOKENS ? RUN_LENGTHS : 1;
+	int rc = worker_slices(RUN_LENGTHS, least, count_lengths, &counting);
 
 	periods->count = 0;
 	if (rc == 0) {
-		for (size_t i = 0; i < sizeof(run_lengths) / sizeof(run_lengths[0]); i++)
-			count_distances(tokens, run_lengths[i], &places, distances, longest);
-		keep_most_frequent(periods, distances, longest);
+		add_others(&counting);
+		keep_most_frequent(periods, counting.distances[0], longest);
 		qsort(periods->items, periods->count, sizeof(*periods->items), compare_sizes);
 	}
-	free(places.items);
-	free(distances);
+	for (size_t i = 0; i < RUN_LENGTHS; i++)
+		free(counting.distances[i]);
 	return rc;
 }
 
@@ -178,14 +213,53 @@ static int compare_stretches(const void *left, const void *right)
 	return (a->first > b->first) - (a->first < b->first);
 }
 
+/* What is found of each period. */
+struct finding {
+	const struct tokens *tokens;
+	const struct periods *periods;
+	size_t least_repeats;
+	struct stretches found[PERIODS_MOST];
+};
+
+static int find_of_periods(void *context, size_t first, size_t end)
+{
+	struct finding *finding = context;
+	int rc = 0;
+
+	for (size_t i = first; rc == 0 && i < end; i++)
+		rc = find_of_period(&finding->found[i], finding->tokens, finding->periods->items[i],
+				    finding->least_repeats);
+	return rc;
+}
+
+static int join_found(struct stretches *all, const struct finding *finding)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < finding->periods->count; i++)
+		count += finding->found[i].count;
+	all->items = malloc((count + 1) * sizeof(*all->items));
+	if (!all->items)
+		return -ENOMEM;
+	all->capacity = count + 1;
+	for (size_t i = 0; i < finding->periods->count; i++)
+		for (size_t j = 0; j < finding->found[i].count; j++)
+			all->items[all->count++] = finding->found[i].items[j];
+	return 0;
+}
+
 int stretches_find(struct stretches *found, const struct tokens *tokens,
 		   const struct periods *periods, size_t least_repeats)
 {
-	int rc = 0;
+	struct finding finding = {tokens, periods, least_repeats, {{0}}};
+	size_t least = tokens->count < THREAD_TOKENS ? PERIODS_MOST : 1;
+	int rc = worker_slices(periods->count, least, find_of_periods, &finding);
 
 	*found = (struct stretches){0};
-	for (size_t i = 0; rc == 0 && i < periods->count; i++)
-		rc = find_of_period(found, tokens, periods->items[i], least_repeats);
+	if (rc == 0)
+		rc = join_found(found, &finding);
+	for (size_t i = 0; i < periods->count; i++)
+		stretches_free(&finding.found[i]);
 	if (rc == 0 && found->count)
 		qsort(found->items, found->count, sizeof(*found->items), compare_stretches);
 	return rc;

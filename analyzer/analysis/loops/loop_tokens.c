@@ -1,5 +1,7 @@
 #include "analysis/loops/loop_tokens.h"
 
+#include "base/worker.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -8,6 +10,9 @@
 #define TURNS_MOST 16
 #define TURNS_SHARE 0.9
 #define REPEATS_SHARE 0.8
+
+/* Fewer are set faster than a thread begins. */
+#define SLICE_TOKENS 65536
 
 static bool is_submitting(const struct profile *profile, const struct profile_call *call)
 {
@@ -159,10 +164,26 @@ static int allocate(struct tokens *tokens, const struct profile_thread *thread)
 	return tokens->loose && tokens->strict && tokens->calls ? 0 : -ENOMEM;
 }
 
+struct setting {
+	struct tokens *tokens;
+	bool has_turns;
+};
+
+static int set_tokens(void *context, size_t first, size_t end)
+{
+	const struct setting *setting = context;
+	struct tokens *tokens = setting->tokens;
+
+	for (size_t i = first; i < end; i++)
+		set_token(tokens, i,
+			  setting->has_turns ? launched_graph(tokens, tokens->calls[i]) : 0);
+	return 0;
+}
+
 int tokens_build(struct tokens *tokens, const struct profile *profile,
 		 const struct submissions *submissions, const struct profile_thread *thread)
 {
-	bool has_turns;
+	struct setting setting = {.tokens = tokens};
 	int rc;
 
 	*tokens = (struct tokens){.profile = profile, .submissions = submissions};
@@ -172,10 +193,8 @@ int tokens_build(struct tokens *tokens, const struct profile *profile,
 	for (size_t i = 0; i < thread->call_count; i++)
 		if (is_submitting(profile, &profile->calls[thread->first_call + i]))
 			tokens->calls[tokens->count++] = (uint32_t)(thread->first_call + i);
-	has_turns = find_turns(tokens);
-	for (size_t i = 0; i < tokens->count; i++)
-		set_token(tokens, i, has_turns ? launched_graph(tokens, tokens->calls[i]) : 0);
-	return 0;
+	setting.has_turns = find_turns(tokens);
+	return worker_slices(tokens->count, SLICE_TOKENS, set_tokens, &setting);
 }
 
 void tokens_free(struct tokens *tokens)

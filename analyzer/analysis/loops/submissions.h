@@ -10,9 +10,14 @@
 #include "base/near_numbers.h"
 #include "trace/profile.h"
 
+#define SUBMISSIONS_BLOCK 256
+
 struct submissions {
-	/* By call, and one more: where its operations begin in ops[]; submissions_first tells. */
-	struct near_numbers firsts;
+	/* By call, and one more: where its operations begin in ops[]; submissions_first tells.  Where no call has several, as
+	 * without graphs, it is how many calls before it have one, in a byte each, as there are no more in a block. */
+	uint8_t *lone;
+	uint32_t *before_block;
+	struct near_numbers firsts; /* else; all 0 where there is the other */
 	uint32_t *
 		ops; /* profile->ops[] of all calls, of each by start; NULL: as they are in profile->ops[] */
 };
@@ -24,7 +29,9 @@ void submissions_free(struct submissions *submissions);
 /* Where the operations of a call begin: they end where those of the next call begin. */
 static inline uint32_t submissions_first(const struct submissions *submissions, size_t call)
 {
-	return near_numbers_get(&submissions->firsts, call);
+	return submissions->lone ? submissions->before_block[call / SUBMISSIONS_BLOCK] +
+					   submissions->lone[call]
+				 : near_numbers_get(&submissions->firsts, call);
 }
 
 static inline size_t submissions_count(const struct submissions *submissions, size_t call)

@@ -1,10 +1,14 @@
 #include "base/distribution.h"
 #include "analysis/statistics/statistics_parts.h"
 #include "base/sums.h"
+#include "base/worker.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Of fewer operations one thread finds how times are distributed. */
+#define SLICE_OPS 65536
 
 /* Working memory of one pass over the kernels. */
 struct kernel_pass {
@@ -144,6 +148,16 @@ static int compare_kernels(const void *left, const void *right)
 	return order ? order : strcmp(a->name, b->name);
 }
 
+/* The times of some of the names. */
+static int distribute(void *context, size_t first, size_t end)
+{
+	struct kernel_pass *pass = context;
+
+	for (size_t i = first; i < end; i++)
+		pass->by_name[i].time = durations_distribution(&pass->durations, i);
+	return 0;
+}
+
 /* Moves the names that ran to the front of by_name[], complete. */
 static size_t complete(struct kernel_pass *pass)
 {
@@ -156,7 +170,6 @@ static size_t complete(struct kernel_pass *pass)
 		if (!pass->durations.filled[i])
 			continue;
 		kernel.name = profile->kernel_names[i];
-		kernel.time = durations_distribution(&pass->durations, i);
 		pass->by_name[count++] = kernel;
 	}
 	return count;
@@ -172,6 +185,9 @@ int statistics_collect_kernels(struct statistics *statistics, const struct profi
 		rc = gather(&pass);
 	if (rc == 0) {
 		choose_signatures(&pass);
+		(void)worker_slices(profile->kernel_name_count,
+				    profile->op_count < SLICE_OPS ? SIZE_MAX : 1, distribute,
+				    &pass);
 		statistics->kernel_count = complete(&pass);
 		statistics->kernels = pass.by_name;
 		pass.by_name = NULL;

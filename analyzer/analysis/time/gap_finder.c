@@ -5,6 +5,7 @@
 #include "analysis/time/gap_calls.h"
 #include "base/ns.h"
 #include "base/spans.h"
+#include "base/worker.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -560,27 +561,36 @@ static int find_children(struct gap_finder *finder, const struct device_work *wo
 	return rc;
 }
 
+/* What was done in the time of calls, which nothing but causes is asked of. */
+static int find_spans(void *finder)
+{
+	int rc = find_overheads(finder);
+
+	return rc < 0 ? rc : find_moved(finder);
+}
+
 /* ---- from outside ---- */
 
 int gap_finder_open(struct gap_finder **out, const struct profile *profile,
 		    const struct device_work *work)
 {
 	struct gap_finder *finder = calloc(1, sizeof(*finder));
-	int rc;
+	struct worker spans;
+	int rc, spans_rc;
 
 	*out = NULL;
 	if (!finder)
 		return -ENOMEM;
 	finder->profile = profile;
+	worker_start(&spans, find_spans, finder);
 	rc = gap_calls_open(&finder->calls, profile);
-	if (rc == 0)
-		rc = find_overheads(finder);
-	if (rc == 0)
-		rc = find_moved(finder);
 	if (rc == 0)
 		rc = find_latencies(finder);
 	if (rc == 0)
 		rc = find_children(finder, work);
+	spans_rc = worker_join(&spans);
+	if (rc == 0)
+		rc = spans_rc;
 	if (rc < 0) {
 		gap_finder_close(finder);
 		return rc;

@@ -380,12 +380,6 @@ static int find(struct search *search)
 	return device->is_found ? find_concurrency(search) : 0;
 }
 
-static int measure(struct search *search)
-{
-	count_ops(search);
-	return find_once(search);
-}
-
 /* ---- all of them ---- */
 
 static struct search search_of(struct steady_state *state, const struct profile *profile,
@@ -489,22 +483,35 @@ int steady_state_find(struct steady_state *state, const struct profile *profile,
 	return rc < 0 ? err_set(err, rc, "out of memory for the steady state") : 0;
 }
 
+int steady_state_count(struct steady_state *state, const struct profile *profile,
+		       const struct timeline *timeline, struct err *err)
+{
+	bool *is_counted = calloc(profile->call_count + 1, sizeof(*is_counted));
+
+	for (size_t i = 0; is_counted && i < state->device_count; i++) {
+		struct search search = search_of(state, profile, timeline, i);
+
+		search.is_counted = is_counted;
+		if (state->devices[i].is_found)
+			count_ops(&search);
+	}
+	free(is_counted);
+	return is_counted ? 0 : err_set(err, -ENOMEM, "out of memory for the steady state");
+}
+
 int steady_state_measure(struct steady_state *state, const struct profile *profile,
 			 const struct timeline *timeline, const struct gap_analysis *gaps,
 			 struct err *err)
 {
-	bool *is_counted = calloc(profile->call_count + 1, sizeof(*is_counted));
-	int rc = is_counted ? 0 : -ENOMEM;
+	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < state->device_count; i++) {
 		struct search search = search_of(state, profile, timeline, i);
 
 		search.gaps = gaps;
-		search.is_counted = is_counted;
 		if (state->devices[i].is_found)
-			rc = measure(&search);
+			rc = find_once(&search);
 	}
-	free(is_counted);
 	submissions_free(&state->submissions);
 	return rc < 0 ? err_set(err, rc, "out of memory for the steady state") : 0;
 }
@@ -537,6 +544,8 @@ int steady_state_build(struct steady_state **out, const struct profile *profile,
 	rc = steady_state_find(state, profile, timeline, err);
 	if (rc == 0)
 		rc = add_gaps(state, gaps);
+	if (rc == 0)
+		rc = steady_state_count(state, profile, timeline, err);
 	if (rc == 0)
 		rc = steady_state_measure(state, profile, timeline, gaps, err);
 	if (rc < 0) {

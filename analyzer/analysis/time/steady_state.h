@@ -83,7 +83,13 @@ int steady_state_find(struct steady_state *steady_state, const struct profile *p
 void steady_state_add_gap(struct steady_state *steady_state, const struct profile *profile,
 			  const struct gap *gap);
 
-/* What devices did in it and outside of it; once, when all gaps were added.  Fails with -ENOMEM only. */
+/* How many operations and launches lie in it and outside of it, once; beside adding gaps if need be.  Fails with -ENOMEM
+ * only. */
+int steady_state_count(struct steady_state *steady_state, const struct profile *profile,
+		       const struct timeline *timeline, struct err *err);
+
+/* What devices did in it and outside of it; once, when operations were counted and all gaps added.  Fails with -ENOMEM
+ * only. */
 int steady_state_measure(struct steady_state *steady_state, const struct profile *profile,
 			 const struct timeline *timeline, const struct gap_analysis *gaps,
 			 struct err *err);
