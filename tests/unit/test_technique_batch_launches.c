@@ -159,6 +159,8 @@ static void test_refused(void **state)
 	expect_refused("kv", 8, no_batch);
 	expect_refused("ki", 8, no_batch);
 	expect_refused("khkh", 8, no_batch);
+	expect_refused("kh0kh0", 8, no_batch);
+	expect_refused("khlkhl", 8, no_batch);
 	expect_refused("gg", 8, no_batch);
 }
 
