@@ -533,12 +533,14 @@ static void test_perhaps(void **state)
 
 	(void)state;
 	assert_null(advice_first(&advice));
-	assert_ptr_equal(advice_perhaps(&advice), &items[1]);
+	assert_ptr_equal(advice_perhaps(&advice, false), &items[1]);
+	items[2].gain.place.speedup = 1.5; /* of the range that was asked for */
+	assert_ptr_equal(advice_perhaps(&advice, true), &items[2]);
 	advice.count = 1;
 	items[0].gain.program.speedup = 0; /* nothing is predicted */
-	assert_ptr_equal(advice_perhaps(&advice), &items[0]);
+	assert_ptr_equal(advice_perhaps(&advice, false), &items[0]);
 	items[0].is_once = true;
-	assert_null(advice_perhaps(&advice));
+	assert_null(advice_perhaps(&advice, false));
 }
 
 #define SENTENCE(text, function)                 \
