@@ -2,9 +2,10 @@
  * batch_launches.c - launches of one small kernel, one after the other, are a single launch with the blocks of all.
  *
  * Side by side they take what their blocks do on all SMs, which have several at a time where these have few warps, each at
- * the speed that it had, but no less than the longest of them; at the high end SMs hold as many of the blocks as fit, each as fast as alone.  Nor less than their work does at
- * the roof that counters show nearest.  Where it was recorded what kernels are given, one that depends on another of a row
- * begins the next.  Small memsets may lie between them, as of a result that each launch then has for itself: they become one.
+ * the speed that it had, but no less than the longest of them, nor less than their work does at the roof that counters show
+ * nearest; at the high end SMs hold as many of the blocks as fit, each as fast as alone.  Where it was recorded what kernels
+ * are given, one that depends on another of a row begins the next.  Small memsets may lie between them, as of a result that
+ * each launch then has for itself: they become one.
  */
 #include "techniques/batch_launches.h"
 
