@@ -22,13 +22,21 @@ static __typeof__(execvpe) *next_execvpe;
 static __typeof__(fexecve) *next_fexecve;
 static __typeof__(execveat) *next_execveat;
 
-/* At the start: in a signal handler, or in the child of a fork, dlsym must not be called. */
+/* At the start: in a signal handler, or in the child of a fork, dlsym must not be called.  Libraries of the program start before
+ * this one, and may make the program begin anew: then it is called there. */
 __attribute__((constructor)) static void find_next(void)
 {
 	next_execve = (__typeof__(next_execve))driver_dlsym(RTLD_NEXT, "execve");
 	next_execvpe = (__typeof__(next_execvpe))driver_dlsym(RTLD_NEXT, "execvpe");
 	next_fexecve = (__typeof__(next_fexecve))driver_dlsym(RTLD_NEXT, "fexecve");
 	next_execveat = (__typeof__(next_execveat))driver_dlsym(RTLD_NEXT, "execveat");
+}
+
+static void before_exec(void)
+{
+	if (!next_execve)
+		find_next();
+	process_before_exec();
 }
 
 static int fail(void)
@@ -39,26 +47,26 @@ static int fail(void)
 
 EXPORT int execve(const char *path, char *const words[], char *const variables[])
 {
-	process_before_exec();
+	before_exec();
 	return next_execve ? next_execve(path, words, variables) : fail();
 }
 
 EXPORT int execvpe(const char *name, char *const words[], char *const variables[])
 {
-	process_before_exec();
+	before_exec();
 	return next_execvpe ? next_execvpe(name, words, variables) : fail();
 }
 
 EXPORT int fexecve(int file, char *const words[], char *const variables[])
 {
-	process_before_exec();
+	before_exec();
 	return next_fexecve ? next_fexecve(file, words, variables) : fail();
 }
 
 EXPORT int execveat(int folder, const char *path, char *const words[], char *const variables[],
 		    int flags)
 {
-	process_before_exec();
+	before_exec();
 	return next_execveat ? next_execveat(folder, path, words, variables, flags) : fail();
 }
 

@@ -505,18 +505,17 @@ const struct recommendation *advice_first(const struct advice *advice)
 	return NULL;
 }
 
-/* As gain_part_of: of what a change is judged by. */
-static double most_speedup(const struct recommendation *item)
+static double speedup_of(const struct recommendation *item, bool has_range)
 {
-	return fmax(item->gain.program.speedup, item->gain.steady.speedup);
+	return gain_of_part(&item->gain, gain_part_of(&item->gain, has_range))->speedup;
 }
 
-const struct recommendation *advice_perhaps(const struct advice *advice)
+const struct recommendation *advice_perhaps(const struct advice *advice, bool has_range)
 {
 	const struct recommendation *most = NULL;
 
 	for (size_t i = 0; i < advice->count && !advice->items[i].is_once; i++)
-		if (!most || most_speedup(&advice->items[i]) > most_speedup(most))
+		if (!most || speedup_of(&advice->items[i], has_range) > speedup_of(most, has_range))
 			most = &advice->items[i];
 	return most;
 }

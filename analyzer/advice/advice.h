@@ -78,8 +78,9 @@ struct advice {
  * which only what surely gains counts.  NULL: nothing is. */
 const struct recommendation *advice_first(const struct advice *advice);
 
-/* Where that is NULL: what may bring most, if all that it assumes holds, but nothing that is about what happens once.  NULL: nothing does. */
-const struct recommendation *advice_perhaps(const struct advice *advice);
+/* Where that is NULL: what may bring most of what a change is judged by (gain.h), if all that it assumes holds, but nothing that is
+ * about what happens once.  NULL: nothing does. */
+const struct recommendation *advice_perhaps(const struct advice *advice, bool has_range);
 
 /* Runs every rule.  range: the NVTX range that predictions of a place are for; NULL: the loops that
  * change.  Fails with -ENOMEM only.  Texts may borrow from report: free advice first. */

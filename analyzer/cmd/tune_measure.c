@@ -87,15 +87,37 @@ static uint64_t add_command(uint64_t hash, char **command)
 	return hash;
 }
 
-/* Variables of a terminal, a login or a shell, which another one has otherwise; "SSH_" stands for all that begin so. */
+/* Variables of a terminal, a login, a shell or a batch job, which another one has otherwise; "SSH_" stands for all that begin
+ * so. */
 static const char *const session_variables[] = {
-	"_=",		"COLUMNS=",    "DBUS_",
-	"DISPLAY=",	"GPG_",	       "LINES=",
-	"LS_COLORS=",	"MAIL=",       "OLDPWD=",
-	"PS1=",		"PWD=",	       "SHLVL=",
-	"SSH_",		"STY=",	       "TERM",
-	"TMUX",		"VTE_",	       "WAYLAND_",
-	"WINDOWID=",	"XAUTHORITY=", "XDG_RUNTIME_DIR=",
+	"_=",
+	"COLORTERM=",
+	"COLUMNS=",
+	"DBUS_",
+	"DISPLAY=",
+	"GPG_",
+	"INVOCATION_ID=",
+	"JOURNAL_STREAM=",
+	"LINES=",
+	"LSB_",
+	"LS_COLORS=",
+	"MAIL=",
+	"OLDPWD=",
+	"PBS_",
+	"PS1=",
+	"PWD=",
+	"SESSION_MANAGER=",
+	"SHLVL=",
+	"SLURM",
+	"SSH_",
+	"STY=",
+	"TERM",
+	"TMUX",
+	"VTE_",
+	"WAYLAND_",
+	"WINDOWID=",
+	"XAUTHORITY=",
+	"XDG_RUNTIME_DIR=",
 	"XDG_SESSION_",
 };
 

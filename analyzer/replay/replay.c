@@ -54,19 +54,30 @@ static int64_t call_end_ns(const struct run *run, size_t index, int64_t start_ns
 	return start_ns + own_ns - overhead_call_ns(run->model, run->costs, index, own_ns);
 }
 
-/* A thread begins as much sooner as the one that called last in its process, which made it.  And a process as much as the one
- * before it, where no other had anything left to do: a script runs one after the other. */
+/* How much later a thread is at a moment than recorded, as of its last call: where that had not ended yet, as of its start. */
+static int64_t later_ns(const struct run *run, uint32_t thread, int64_t moment_ns)
+{
+	const struct thread_clock *clock = &run->threads[thread];
+	const struct profile_call *call = &run->profile->calls[clock->last_call];
+
+	return moment_ns < call->end_ns ? clock->started_ns - call->start_ns
+					: clock->replayed_ns - call->end_ns;
+}
+
+/* A thread begins as much sooner as the one that called last in its process, which made it.  And a process as much as those
+ * before it have ended sooner, where none of them had anything left to do: a script runs one after the other. */
 static int64_t begun_ns(struct run *run, const struct profile_call *call)
 {
-	const struct profile_thread *threads = run->profile->threads;
-	uint32_t process = threads[call->thread].process, last = run->last_thread;
-	bool is_after = run->begun_end_ns <= call->start_ns;
+	uint32_t process = run->profile->threads[call->thread].process;
+	uint32_t maker = run->processes[process].last_thread;
+	int64_t others_end_ns = run->begun_end_ns;
 
-	run->begun_end_ns = max_ns(run->begun_end_ns, run->process_end_ns[process]);
-	if (last == PROFILE_NONE || (threads[last].process != process && !is_after))
+	run->begun_end_ns = max_ns(others_end_ns, run->processes[process].end_ns);
+	if (maker != PROFILE_NONE)
+		return call->start_ns + later_ns(run, maker, call->start_ns);
+	if (others_end_ns == INT64_MIN || others_end_ns > call->start_ns)
 		return call->start_ns;
-	return call->start_ns + run->threads[last].replayed_ns -
-	       run->profile->calls[run->threads[last].last_call].end_ns;
+	return call->start_ns + run->replayed_end_ns - others_end_ns;
 }
 
 /* The host's own time since the call before. */
@@ -266,9 +277,11 @@ static void replay_call(struct run *run, uint32_t index)
 					       : changed_end_ns(run, index, submit_ns);
 	add_call(run, index, start_ns, end_ns);
 	clock->recorded_ns = max_ns(clock->recorded_ns, call->end_ns);
+	clock->started_ns = start_ns;
 	clock->replayed_ns = end_ns;
 	clock->last_call = index;
-	run->last_thread = call->thread;
+	run->processes[run->profile->threads[call->thread].process].last_thread = call->thread;
+	run->replayed_end_ns = max_ns(run->replayed_end_ns, end_ns);
 }
 
 /* ---- the whole ---- */
@@ -301,22 +314,22 @@ static int find_process_ends(struct run *run)
 {
 	const struct profile *profile = run->profile;
 
-	run->process_end_ns = malloc((profile->process_count + 1) * sizeof(*run->process_end_ns));
-	if (!run->process_end_ns)
+	run->processes = malloc((profile->process_count + 1) * sizeof(*run->processes));
+	if (!run->processes)
 		return -ENOMEM;
 	for (size_t i = 0; i < profile->process_count; i++)
-		run->process_end_ns[i] = INT64_MIN;
+		run->processes[i] =
+			(struct process_clock){.end_ns = INT64_MIN, .last_thread = PROFILE_NONE};
 	for (size_t i = 0; i < profile->thread_count; i++) {
 		const struct profile_thread *thread = &profile->threads[i];
-		int64_t *end_ns = &run->process_end_ns[thread->process];
+		int64_t *end_ns = &run->processes[thread->process].end_ns;
 
 		if (thread->call_count)
 			*end_ns = max_ns(
 				*end_ns,
 				profile->calls[thread->first_call + thread->call_count - 1].end_ns);
 	}
-	run->last_thread = PROFILE_NONE;
-	run->begun_end_ns = INT64_MIN;
+	run->begun_end_ns = run->replayed_end_ns = INT64_MIN;
 	return 0;
 }
 
@@ -360,7 +373,7 @@ static int run_all(struct run *run)
 		rc = run->rc;
 	}
 	free(run->threads);
-	free(run->process_end_ns);
+	free(run->processes);
 	free(run->stream_tail);
 	graph_launches_free(&run->graphs);
 	lanes_free(&run->lanes);

@@ -15,9 +15,15 @@ struct thread_clock {
 	int64_t recorded_ns, replayed_ns; /* the end of its last call; equal before the first */
 	bool has_begun;
 	uint32_t last_call;	/* calls[]; once it has begun */
+	int64_t started_ns;	/* of that call, replayed */
 	int64_t graph_start_ns; /* of the graph that its calls are part of: the launch call's start */
 	int64_t nodes_start_ns;	       /* no node of that graph starts before */
 	struct child_kernels children; /* that the device launched last in its place */
+};
+
+struct process_clock {
+	int64_t end_ns;	      /* when its last call ended, recorded */
+	uint32_t last_thread; /* of its last call until now; PROFILE_NONE: none yet */
 };
 
 /* What has become of an operation until now. */
@@ -44,9 +50,9 @@ struct run {
 	const struct costs *costs; /* NULL: as recorded */
 	bool is_typical;	   /* without rest */
 	struct thread_clock *threads;
-	uint32_t last_thread;	 /* of the last call; PROFILE_NONE: before the first */
-	int64_t *process_end_ns; /* by process: when its last call ended, recorded */
-	int64_t begun_end_ns;	 /* the latest of those that have begun; INT64_MIN: none has */
+	struct process_clock *processes;
+	int64_t begun_end_ns; /* the latest end of processes that have begun; INT64_MIN: none has */
+	int64_t replayed_end_ns; /* likewise of all calls until now, replayed */
 	struct lanes lanes;
 	struct graph_launches graphs;	/* that the change makes */
 	struct graph_calls graph_calls; /* of the graph that was asked for last */

@@ -2,9 +2,10 @@
  * batch_launches.c - launches of one small kernel, one after the other, are a single launch with the blocks of all.
  *
  * Side by side they take what their blocks do on all SMs, which have several at a time where these have few warps, each at
- * the speed that it had, but no less than the longest of them; at the high end SMs hold as many of the blocks as fit, each as fast as alone.  Nor less than their work does at
- * the roof that counters show nearest.  Where it was recorded what kernels are given, one that depends on another of a row
- * begins the next.  Small memsets may lie between them, as of a result that each launch then has for itself: they become one.
+ * the speed that it had, but no less than the longest of them, nor less than their work does at the roof that counters show
+ * nearest; at the high end SMs hold as many of the blocks as fit, each as fast as alone.  Where it was recorded what kernels
+ * are given, one that depends on another of a row begins the next.  Small memsets may lie between them, as of a result that
+ * each launch then has for itself: they become one.
  */
 #include "techniques/batch_launches.h"
 
@@ -199,14 +200,18 @@ static bool depends(struct batching *it, const struct profile_op *op)
 	return where.found == DEPENDENCE_THERE;
 }
 
-/* Whether the host has time for no more than the next launch before it. */
-static bool goes_on(const struct batching *it, size_t call, const struct profile_op *op)
+/* Whether the host has time for more than the next launch, before that or before what lies between. */
+static bool host_works_before(const struct batching *it, size_t call)
+{
+	return it->batch.count && call_pause_ns(it->run->model, call) > LONG_HOST_NS;
+}
+
+static bool goes_on(const struct batching *it, const struct profile_op *op)
 {
 	const struct profile *profile = it->run->model->profile;
 
 	return it->batch.count && profile->signatures[op->detail].kernel == it->batch.kernel &&
 	       op->stream == it->batch.stream &&
-	       call_pause_ns(it->run->model, call) <= LONG_HOST_NS &&
 	       (it->end != ASSUMED_LEAST || it->batch.count < PAIR);
 }
 
@@ -233,9 +238,11 @@ static void batch_calls(struct batching *it, size_t first, size_t end)
 	for (size_t i = first; i < end; i++) {
 		const struct profile_op *op = small_kernel(it, i);
 
+		if (host_works_before(it, i))
+			end_batch(it);
 		if (may_be_between(it, i) || is_memset_between(it, i))
 			continue;
-		if (!op || !goes_on(it, i, op) || depends(it, op))
+		if (!op || !goes_on(it, op) || depends(it, op))
 			end_batch(it);
 		if (op && !it->batch.count) {
 			begin_batch(it, i, op);

@@ -20,11 +20,11 @@ program=("$build/tests/gpu/many_launches" --launches "$launches")
 "$nsys" profile -t cuda -s none --cpuctxsw=none -o "$scratch/nsys" "${program[@]}" >"$scratch/log" 2>&1
 [ -f "$scratch/nsys.nsys-rep" ] || { tail -n 3 "$scratch/log" >&2; echo "nsys_stats.sh: nsys made no .nsys-rep" >&2; exit 1; }
 
-# seconds_of COMMAND...
-seconds_of() {
+# measure NAME COMMAND...: prints the name and seconds; fails where the command does
+measure() {
 	local start=$EPOCHREALTIME
-	"$@" >"$scratch/said" 2>&1
-	awk -v start="$start" -v end="$EPOCHREALTIME" 'BEGIN { print end - start }'
+	"${@:2}" >"$scratch/said" 2>&1 || { tail -n 3 "$scratch/said" >&2; echo "nsys_stats.sh: $1 failed" >&2; return 1; }
+	awk -v name="$1" -v start="$start" -v end="$EPOCHREALTIME" 'BEGIN { print name, end - start }'
 }
 nsys_stats() {
 	rm -f "$scratch/nsys.sqlite"
@@ -32,10 +32,11 @@ nsys_stats() {
 }
 
 for ((i = 0; i < repeats; i++)); do
-	echo "nsys $(seconds_of nsys_stats)"
-	echo "section $(seconds_of "$build/bin/rooflinectl" report --section kernels "$scratch/ours")"
-	echo "whole $(seconds_of "$build/bin/rooflinectl" report "$scratch/ours")"
-done | sort -k1,1 -k2,2g | awk -v launches="$launches" '
+	measure nsys nsys_stats
+	measure section "$build/bin/rooflinectl" report --section kernels "$scratch/ours"
+	measure whole "$build/bin/rooflinectl" report "$scratch/ours"
+done >"$scratch/seconds"
+sort -k1,1 -k2,2g "$scratch/seconds" | awk -v launches="$launches" '
 	{ seconds[$1, ++count[$1]] = $2 }
 	function median(of) { return seconds[of, int((count[of] + 1) / 2)] }
 	END {

@@ -76,10 +76,10 @@ best_of() {
 	[ "$(runs)" -eq 89 ]
 }
 
-@test "measurements under other variables are not used, but for those of another terminal or login" {
+@test "measurements under other variables are not used, but for those of another terminal, login or batch job" {
 	again=("${space[@]}" "${timed[@]}" --trials 3 --search random --repeats 0 --quiet -o results "${program[@]}")
 	CUDA_VISIBLE_DEVICES=0 measured results
-	CUDA_VISIBLE_DEVICES=0 SSH_TTY=/dev/pts/9 TERM=other tune "${again[@]}"
+	CUDA_VISIBLE_DEVICES=0 SSH_TTY=/dev/pts/9 TERM=other SLURM_JOB_ID=9 tune "${again[@]}"
 	[ "$(runs)" -eq 80 ]
 	CUDA_VISIBLE_DEVICES=1 tune "${again[@]}"
 	[ "$(runs)" -eq 83 ]

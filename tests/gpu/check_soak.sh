@@ -10,17 +10,21 @@ every_s=${EVERY_S:-2} # how often memory is looked at
 warm_s=${WARM_S:-10}  # after which it may not grow
 rooflinectl=$BUILD/bin/rooflinectl
 
-# watch NAME: resident kB of the program of this name, each time, into $scratch/NAME.kb, until it has gone
+# watch NAME: resident kB of the program of this name, each time, into $scratch/NAME.kb, until it has gone; with
+# $scratch/over it is not waited for
 watch() {
 	local process
-	until process=$(pgrep -x "$1"); do sleep 0.05; done
+	until process=$(pgrep -nx "$1"); do
+		[ ! -e "$scratch/over" ] || return
+		sleep 0.05
+	done
 	sleep "$warm_s"
 	while awk '/^VmRSS/ { print $2 }' "/proc/$process/status" 2>/dev/null; do sleep "$every_s"; done >"$scratch/$1.kb"
 }
 
-# grown_kb NAME: from the first look to the greatest
+# grown_kb NAME: from the first look to the greatest; where nobody looked, more than any limit
 grown_kb() {
-	awk 'NR == 1 { first = $1 } $1 > most { most = $1 } END { print NR ? most - first : -1 }' "$scratch/$1.kb"
+	awk 'NR == 1 { first = $1 } $1 > most { most = $1 } END { printf "%d", NR ? most - first : 2 ^ 40 }' "$scratch/$1.kb"
 }
 
 # most_kb COMMAND...: what it takes at most; its output goes to $scratch/report
@@ -39,6 +43,7 @@ begin=$EPOCHREALTIME
 "$rooflinectl" record -o "$recording" -- sh -c \
 	"'$programs/many_launches' --launches $launches && '$programs/graph_nodes' --total-nodes $nodes" >"$scratch/out" 2>"$scratch/err"
 check "both programs end well" equal 0 $?
+touch "$scratch/over"
 wait
 sed -n 's/^ns_per/# ns_per/p' "$scratch/out"
 read -r kernels calls <<<"$(rows kernels) $(rows api)"

@@ -420,6 +420,12 @@ checked() {
 	done
 }
 
+@test "a library that starts before may make the program begin anew" {
+	run env LD_PRELOAD="$BUILD/lib/librooflinetry.so:$tools/libbegins_anew.so" ROOFLINE_TRY=graph printenv BEGUN_ANEW
+	[ "$status" -eq 0 ]
+	[ "$output" = 1 ]
+}
+
 @test "a child of fork can look up functions that another thread looks up at that moment" {
 	tried "$tools/random_program" 1 1 children >children
 	grep -x "0 children failed" children

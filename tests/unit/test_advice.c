@@ -520,6 +520,29 @@ static void test_steady_rank(void **state)
 	forget_roofs();
 }
 
+/* Where nothing is sure the order is by what is expected, and what may gain most is another one. */
+static void test_perhaps(void **state)
+{
+	struct recommendation items[] = {
+		{.is_unsure = true, .gain.program.speedup = 1.1},
+		{.is_unsure = true, .gain = {.program.speedup = 1.05, .steady.speedup = 3}},
+		{.is_unsure = true, .gain.program.speedup = 2},
+		{.is_unsure = true, .is_once = true, .gain.program.speedup = 9},
+	};
+	struct advice advice = {.items = items, .count = 4};
+
+	(void)state;
+	assert_null(advice_first(&advice));
+	assert_ptr_equal(advice_perhaps(&advice, false), &items[1]);
+	items[2].gain.place.speedup = 1.5; /* of the range that was asked for */
+	assert_ptr_equal(advice_perhaps(&advice, true), &items[2]);
+	advice.count = 1;
+	items[0].gain.program.speedup = 0; /* nothing is predicted */
+	assert_ptr_equal(advice_perhaps(&advice, false), &items[0]);
+	items[0].is_once = true;
+	assert_null(advice_perhaps(&advice, false));
+}
+
 #define SENTENCE(text, function)                 \
 	{                                        \
 		text, function, NULL, NULL, NULL \
@@ -554,6 +577,7 @@ int main(void)
 		SENTENCE(
 			"what makes the steady state faster stands before what spares start-up more",
 			test_steady_rank),
+		SENTENCE("where nothing is sure, what may gain most is named", test_perhaps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

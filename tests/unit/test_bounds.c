@@ -154,6 +154,26 @@ static void test_copies(void **state)
 	bounded_end(&found);
 }
 
+/* A memset of 1 us and a copy behind it: only the memset counts less where a technique says that memsets are gone. */
+static void test_memsets(void **state)
+{
+	struct bounded found;
+	const struct place all = {0, 2};
+	struct builder *b = builder_new(1, 1);
+
+	(void)state;
+	builder_memset(b, 0, (struct profile_memset){.bytes = 64}, 5000, 6000,
+		       builder_call(b, 0, "cudaMemsetAsync", CALL_COPY, 0, 4000));
+	builder_copy(b, 0, (struct profile_copy){.bytes = 64, .kind = COPY_TO_DEVICE}, 7000, 9000,
+		     builder_call(b, 0, "cudaMemcpyAsync", CALL_COPY, 4000, 6000));
+	found = bounded_new(b, BOUND_BUSY);
+	found.application.change.op_ns[0] = found.application.change.op_ns[1] = OP_GONE;
+	assert_float_equal(bounds_of(&found, &all).program_ns, 3000, 1);
+	found.terms.bounds |= BOUND_MEMSETS;
+	assert_float_equal(bounds_of(&found, &all).program_ns, 2000, 1);
+	bounded_end(&found);
+}
+
 /* Recording lengthened nodes of graphs, but no more than most of one. */
 static void test_nodes(void **state)
 {
@@ -305,8 +325,8 @@ static void test_declared(void **state)
 		if (!(bound & BOUND_BUSY))
 			fail_msg("%s does not say what its predictions are held to",
 				 techniques[i]->id);
-		assert_true(techniques[i]->has_ops ||
-			    !(bound & (BOUND_READS | BOUND_COPIES | BOUND_KERNELS)));
+		assert_true(techniques[i]->has_ops || !(bound & (BOUND_READS | BOUND_COPIES |
+								 BOUND_KERNELS | BOUND_MEMSETS)));
 		assert_true(techniques[i]->has_lanes || !(bound & BOUND_ENGINES));
 	}
 }
@@ -327,6 +347,7 @@ int main(void)
 		SENTENCE("kernels that ran side by side fill the SMs together", test_sms),
 		SENTENCE("each direction has one copy engine, and pinned memory its rate",
 			 test_copies),
+		SENTENCE("a memset counts less only where memsets may be gone", test_memsets),
 		SENTENCE("nodes of graphs count without what recording added", test_nodes),
 		SENTENCE("a prediction holds within what a replay may be off", test_hold),
 		SENTENCE("an interval ends at its bounds", test_limit),

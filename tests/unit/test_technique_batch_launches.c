@@ -81,6 +81,14 @@ static void test_memsets(void **state)
 	loop_expect(&fixture, 0, "...ff.");
 	loop_expect(&fixture, 1, ".ffff.");
 	loop_free(&fixture);
+	fixture = loop_of("kk0kkw");
+	for (size_t i = 0; i < fixture.b->profile.op_count; i++)
+		if (fixture.b->ops[i].kind == OP_MEMSET)
+			fixture.b->ops[i].stream = 1;
+	assert_null(batch(&fixture, 8)); /* one of another stream may not be between them at all */
+	loop_expect(&fixture, 0, ".f..f.");
+	loop_free(&fixture);
+	assert_true(technique_batch_launches.bound & BOUND_MEMSETS);
 }
 
 static void test_least(void **state)
@@ -99,9 +107,9 @@ static void test_least(void **state)
 	loop_free(&fixture);
 }
 
-static void expect_given(const char *words, const char *expected, bool is_proven)
+static void expect_given(const char *usual, const char *words, const char *expected, bool is_proven)
 {
-	struct given_loop *given = given_loop_of("kkkkw", words);
+	struct given_loop *given = given_loop_of(usual, words);
 
 	given->loop.application.end = ASSUMED_LEAST;
 	assert_null(batch(&given->loop, 8));
@@ -117,10 +125,12 @@ static void test_given(void **state)
 	struct given_loop *given = given_loop_of("kkkkw", "wA");
 
 	(void)state;
-	expect_given("wA wB wC wD", ".fff.", true);
-	expect_given("wA wB wA wB", ".f.f.", true);
-	expect_given("uA uA uA uA", ".f.f.", false);
-	expect_given("wA wB wB wA", ".f.f.", true);
+	expect_given("kkkkw", "wA wB wC wD", ".fff.", true);
+	expect_given("kkkkw", "wA wB wA wB", ".f.f.", true);
+	expect_given("kkkkw", "uA uA uA uA", ".f.f.", false);
+	expect_given("kkkkw", "wA wB wB wA", ".f.f.", true);
+	expect_given("k0k0k0kw", "wA wB wC wD", ".ff..ff.",
+		     false); /* what memsets set is not told */
 	assert_string_equal(
 		batch(&given->loop, 8),
 		"each launch depends on the one before it: it was given memory that one of "
@@ -159,6 +169,8 @@ static void test_refused(void **state)
 	expect_refused("kv", 8, no_batch);
 	expect_refused("ki", 8, no_batch);
 	expect_refused("khkh", 8, no_batch);
+	expect_refused("kh0kh0", 8, no_batch);
+	expect_refused("khlkhl", 8, no_batch);
 	expect_refused("gg", 8, no_batch);
 }
 

@@ -96,7 +96,9 @@ static void test_stream(void **state)
 	assert_null(found.effect.refusal);
 	assert_true(llabs(predicted_saved_ns(&found) - RUNS * 5000) <= RUNS);
 	expect_refused(stream(0.4, 1.5)); /* caches have a part in it */
-	expect_refused(stream(0.2, 1));
+	expect_refused(stream(0.24, 1));
+	point = stream(0.26, 1);
+	assert_null(widen(&point, 1000).effect.refusal);
 	point.quantities[ROOF_shared].total = 1;
 	expect_refused(point);
 }

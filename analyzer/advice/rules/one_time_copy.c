@@ -95,9 +95,8 @@ const struct rule rule_one_time_copy = {
 	.risk = "It shortens what the program does once, and not what it repeats. Pinned memory is taken from "
 		"the whole machine; cudaHostAlloc of new memory takes several times as long as "
 		"cudaHostRegister of memory that is there.",
-	.pattern =
-		"cudaHostRegister(host, bytes, 0); /* once it is filled */\n"
-		"cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream);",
+	.pattern = "cudaHostRegister(host, bytes, 0); /* once it is filled */\n"
+		   "cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream);",
 	.in_pytorch =
 		{
 			.pattern = "weights = weights.pin_memory().to(\"cuda\", non_blocking=True)",

@@ -6,9 +6,10 @@
  * the roof and more memory_roof says that only fewer bytes help.  So it is where a kernel spills (register_spills): some of
  * what it moves is registers, and more loads under way would take more of them.
  *
- * Fires when kernels between 50% and 80% of DRAM's roof, or 25% where threads ask for each byte about once, with no arithmetic or shared memory to speak of, take at least
- * half of the time of all kernels, counters say.  Whether too few loads are what holds them up nothing tells, so nothing is
- * predicted but by whatif --wider-loads; at stake is what stands between them and the roof.
+ * Fires when kernels that counters show between 50% and 80% of DRAM's roof, or from 25% on where threads ask for each byte
+ * about once, with no arithmetic or shared memory to speak of, take at least half of the time of all kernels.  Whether too
+ * few loads are what holds them up nothing tells, so nothing is predicted but by whatif --wider-loads; at stake is what
+ * stands between them and the roof.
  */
 #include "advice/rules/rules.h"
 

@@ -102,7 +102,7 @@ static struct sentence change_of(const struct report *report, const struct outpu
 		put_plan(&sentence, advice);
 		return sentence;
 	}
-	perhaps = advice_perhaps(advice);
+	perhaps = advice_perhaps(advice, options->range != NULL);
 	if (perhaps) {
 		sentence_append(&sentence, "none is sure to gain; perhaps: ");
 		put_item(&sentence, report, perhaps, options);
