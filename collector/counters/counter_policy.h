@@ -27,9 +27,9 @@
 /* What a program may be slowed by before the share counts, and by how much more when a signature has
  * no sample of a pass yet. */
 #define POLICY_CREDIT_NS INT64_C(300000000)
-#define POLICY_OVERDRAFT_NS INT64_C(2700000000)
+#define POLICY_OVERDRAFT_NS INT64_C(700000000)
 /* Of that, what is kept for signatures that are known to take a lot of the time. */
-#define POLICY_RESERVE_NS INT64_C(1700000000)
+#define POLICY_RESERVE_NS INT64_C(400000000)
 /* A lot, and next to nothing: shares of the kernels' time. */
 #define POLICY_LARGE_SHARE 0.01
 #define POLICY_SMALL_SHARE 0.001
