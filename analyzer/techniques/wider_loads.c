@@ -36,7 +36,7 @@ static size_t speed_up(struct application *application)
 	for (size_t i = 0; i < roofline->kernel_count; i++) {
 		const struct roofline_point *point = &roofline->kernels[i];
 
-		if (!is_slow_byte_mover(run->model->profile, point))
+		if (!is_slow_byte_mover(run->report, point))
 			continue;
 		if (application->end == ASSUMED_LEAST)
 			changed_count += lengths_keep_kernel(application, point->subject);

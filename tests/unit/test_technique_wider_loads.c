@@ -8,6 +8,25 @@
 
 #include "fixture_predict.h"
 
+static double sectors_touched = 100;
+
+/* What was counted of all kernels; sectors: how many are touched, of 100 that are needed. */
+static struct counted *counted_of(double sectors)
+{
+	static struct counted_role roles[METRIC_ROLE_COUNT];
+	static struct counted_work kernels[3] = {{.roles = roles},
+						 {.roles = roles},
+						 {.roles = roles}};
+	static struct counted counted = {.kernels = kernels};
+
+	for (int role = METRIC_global_load_sectors; role <= METRIC_global_store_bytes; role++)
+		roles[role].sample_count = sectors > 0;
+	roles[METRIC_global_load_sectors].total = sectors;
+	roles[METRIC_global_load_requests].total = 25;
+	roles[METRIC_global_load_bytes].total = 3200;
+	return &counted;
+}
+
 /* The second of the loop's three kernels of 10 us. */
 static struct what_if widen(const struct roofline_point *point, double empty_ns)
 {
@@ -17,7 +36,9 @@ static struct what_if widen(const struct roofline_point *point, double empty_ns)
 				    .graph_node_ns = empty_ns,
 				    .kernels = points,
 				    .kernel_count = 1};
-	const struct report report = {.profile = &it.b->profile, .roofline = &roofline};
+	const struct report report = {.profile = &it.b->profile,
+				      .roofline = &roofline,
+				      .counted = counted_of(sectors_touched)};
 	struct what_if found;
 
 	assert_int_equal(what_ifs_add_report(&it.all, &report), 0);
@@ -96,6 +117,11 @@ static void test_stream(void **state)
 	assert_null(found.effect.refusal);
 	assert_true(llabs(predicted_saved_ns(&found) - RUNS * 5000) <= RUNS);
 	expect_refused(stream(0.4, 1.5)); /* caches have a part in it */
+	sectors_touched = 130;		  /* neighbors are apart */
+	expect_refused(point);
+	sectors_touched = 0; /* nobody knows */
+	assert_null(widen(&point, 1000).effect.refusal);
+	sectors_touched = 100;
 	expect_refused(stream(0.24, 1));
 	point = stream(0.26, 1);
 	assert_null(widen(&point, 1000).effect.refusal);

@@ -15,11 +15,10 @@
 
 #include <math.h>
 
-#include "analysis/counters/counted.h"
 #include "base/format.h"
 #include "base/names/kernel_labels.h"
+#include "techniques/shared/sectors.h"
 
-#define SECTOR_BYTES 32
 #define WARP_THREADS 32
 #define MOST 0.5
 
@@ -29,42 +28,15 @@ struct touched {
 	double waste;			/* share of the sectors that need not be */
 };
 
-static double total_of(const struct counted_work *work, enum metric_role role)
-{
-	return work->roles[role].total;
-}
-
-/* What an access asks for may be in one sector, and is in no fewer than it fills. */
-static double needed_by(double requests, double bytes)
-{
-	return fmax(requests, bytes / SECTOR_BYTES);
-}
-
-static bool is_counted(const struct counted_work *work)
-{
-	for (int role = METRIC_global_load_sectors; role <= METRIC_global_store_bytes; role++)
-		if (!work->roles[role].sample_count)
-			return false;
-	return true;
-}
-
 static struct touched touched_by(const struct facts *facts, uint32_t kernel)
 {
-	const struct counted *counted = facts->report->counted;
-	const struct counted_work *work = counted ? &counted->kernels[kernel] : NULL;
-	struct touched touched = {0};
+	const struct touched_sectors sectors = touched_sectors_of(facts->report, kernel);
 
-	if (!work || !is_counted(work))
-		return touched;
-	touched.sectors = total_of(work, METRIC_global_load_sectors) +
-			  total_of(work, METRIC_global_store_sectors);
-	touched.needed_sectors = needed_by(total_of(work, METRIC_global_load_requests),
-					   total_of(work, METRIC_global_load_bytes)) +
-				 needed_by(total_of(work, METRIC_global_store_requests),
-					   total_of(work, METRIC_global_store_bytes));
-	if (touched.sectors > 0)
-		touched.waste = fmax(1 - touched.needed_sectors / touched.sectors, 0);
-	return touched;
+	return (struct touched){.sectors = sectors.touched,
+				.needed_sectors = sectors.needed,
+				.waste = sectors.touched > 0
+						 ? fmax(1 - sectors.needed / sectors.touched, 0)
+						 : 0};
 }
 
 /* Bytes of local memory and textures go through L1 as well. */

@@ -19,7 +19,7 @@
 
 static double stake_of(const struct facts *facts, const struct roofline_point *point)
 {
-	return is_slow_byte_mover(facts->report->profile, point) ? 1 - point->binding_share : -1;
+	return is_slow_byte_mover(facts->report, point) ? 1 - point->binding_share : -1;
 }
 
 static struct roof_kernels find(const struct facts *facts)

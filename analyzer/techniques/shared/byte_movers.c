@@ -2,10 +2,12 @@
 
 #include "analysis/statistics/library_kernel.h"
 #include "analysis/statistics/spilled_kernels.h"
+#include "techniques/shared/sectors.h"
 
 #define LEAST_SHARE 0.5
 #define LEAST_STREAM_SHARE 0.25
-#define MOST_ASKED 1.25 /* bytes that threads ask for, by those of DRAM */
+#define MOST_ASKED \
+	1.25 /* bytes through L1 by those of DRAM, and sectors that warps touch by those that they need */
 #define MOST_OTHER 0.25 /* of the roofs of arithmetic */
 #define MOST_SHARED 0.10
 
@@ -17,20 +19,23 @@ static bool only_moves(const struct roofline_point *point)
 	return point->quantities[ROOF_shared].share <= MOST_SHARED;
 }
 
-/* Each byte is asked for about once, and no thread waits for others to put something into shared memory: neither caches nor
+/* Each byte is asked for about once, by neighbors together, and no thread waits for others to put something into shared memory: neither caches nor
  * barriers have a part in it. */
-static bool is_stream(const struct roofline_point *point)
+static bool is_stream(const struct report *report, const struct roofline_point *point)
 {
-	const struct roofline_quantity *asked = &point->quantities[ROOF_l1];
+	const struct roofline_quantity *moved = &point->quantities[ROOF_l1];
+	const struct touched_sectors sectors = touched_sectors_of(report, point->subject);
 
-	return asked->state == ROOFLINE_KNOWN && point->quantities[ROOF_shared].total == 0 &&
-	       asked->per_launch <= MOST_ASKED * point->quantities[ROOF_dram].per_launch;
+	return moved->state == ROOFLINE_KNOWN && point->quantities[ROOF_shared].total == 0 &&
+	       moved->per_launch <= MOST_ASKED * point->quantities[ROOF_dram].per_launch &&
+	       sectors.touched <= MOST_ASKED * sectors.needed; /* also where they were not counted */
 }
 
-bool is_slow_byte_mover(const struct profile *profile, const struct roofline_point *point)
+bool is_slow_byte_mover(const struct report *report, const struct roofline_point *point)
 {
 	return point->binding == ROOF_dram &&
-	       point->binding_share >= (is_stream(point) ? LEAST_STREAM_SHARE : LEAST_SHARE) &&
+	       point->binding_share >=
+		       (is_stream(report, point) ? LEAST_STREAM_SHARE : LEAST_SHARE) &&
 	       !point->is_wrong && !roofline_is_at_dram(point) && only_moves(point) &&
-	       !library_kernel_of(point->name) && !spilled_kernel(profile, point->subject);
+	       !library_kernel_of(point->name) && !spilled_kernel(report->profile, point->subject);
 }
