@@ -368,7 +368,8 @@ def failed_runs(runs):
         if not bare or way in ("bare", "left"):
             continue
         if row["exit"] != bare["exit"]:
-            yield f"{run}, {way}: exit {row['exit']} instead of {bare['exit']}: {row['last_words']}"
+            words = re.sub(r"/\S*/", "", row["last_words"])  # paths of that machine
+            yield f"{run}, {way}: exit {row['exit']} instead of {bare['exit']}: {words}"
         elif row["same_words"] == "no":
             yield f"{run}, {way}: says other words than bare"
 

@@ -28,7 +28,8 @@ static bool is_stream(const struct report *report, const struct roofline_point *
 
 	return moved->state == ROOFLINE_KNOWN && point->quantities[ROOF_shared].total == 0 &&
 	       moved->per_launch <= MOST_ASKED * point->quantities[ROOF_dram].per_launch &&
-	       sectors.touched <= MOST_ASKED * sectors.needed; /* also where they were not counted */
+	       sectors.touched <=
+		       MOST_ASKED * sectors.needed; /* also where they were not counted */
 }
 
 bool is_slow_byte_mover(const struct report *report, const struct roofline_point *point)
