@@ -168,6 +168,7 @@ static int make_repeats(struct record_run *run, const struct record_choices *cho
 		print_repeats(base, count);
 	else if (rc == 0 && run->is_started)
 		print_result(output.folder);
+	run->folder = NULL; /* it was that of output */
 	return rc;
 }
 

@@ -314,7 +314,7 @@ static int find_process_ends(struct run *run)
 {
 	const struct profile *profile = run->profile;
 
-	run->processes = malloc((profile->process_count + 1) * sizeof(*run->processes));
+	run->processes = calloc(profile->process_count + 1, sizeof(*run->processes));
 	if (!run->processes)
 		return -ENOMEM;
 	for (size_t i = 0; i < profile->process_count; i++)

@@ -294,9 +294,9 @@ int loader_resolve_ops(struct process_loader *loader)
 static int link_ops(void *context, size_t first, size_t end)
 {
 	const struct process_loader *loader = context;
-	struct loaded_op *ops = loader->loader->ops + loader->first_op;
+	struct loaded_op *ops = loader->loader->ops;
 
-	for (size_t i = first; i < end; i++)
+	for (size_t i = loader->first_op + first; i < loader->first_op + end; i++)
 		ops[i].op.call = loader_call(loader, ops[i].ids.correlation);
 	return 0;
 }

@@ -9,9 +9,9 @@ medians.  Queued was what was submitted 5 us before the operation before it ende
 1 us.  What the analyzer takes where nothing is queued in a recording (analyzer/replay/latencies.c) is
 their middle.
 
-Then what lies between a kernel and a copy to the host whose call began while it ran, by how long it ran on from there, in
-all these recordings and those of tests/corpus/unseen2: where that is about as long as the call needs to submit the copy, it
-begins either at once or as one that was queued does.
+Then what lies between a kernel and a copy to the host whose call began while it ran, by how long it ran on
+from there, in all these recordings and those of tests/corpus/unseen2: where that is about as long as the call
+needs to submit the copy, it begins either at once or as one that was queued does.
 """
 
 import collections
@@ -114,7 +114,8 @@ def main():
     print(f"\n{'kernel runs on':16}{'copies':>12}{'p10':>8}{'middle':>8}{'p90':>8}")
     for on_us, found in sorted(behind.items()):
         tenths = statistics.quantiles(found, n=10) if len(found) > 1 else found * 9
-        print(f"{on_us:3} to {on_us + 1:2} us    {len(found):12}{tenths[0]:8.0f}{statistics.median(found):8.0f}{tenths[-1]:8.0f}")
+        middle, span = statistics.median(found), f"{on_us:3} to {on_us + 1:2} us"
+        print(f"{span:16}{len(found):12}{tenths[0]:8.0f}{middle:8.0f}{tenths[-1]:8.0f}")
 
 
 if __name__ == "__main__":
