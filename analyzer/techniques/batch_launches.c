@@ -43,6 +43,7 @@ static const struct call_change batched_launch = {.pause = PAUSE_GONE,
 struct batch {
 	size_t first_call, end_call; /* end_call: behind its last launch */
 	uint64_t count;
+	uint64_t memset_count; /* behind its last launch */
 	uint32_t kernel, stream;
 	double work_ns; /* of all of its blocks, on all SMs */
 	bool is_varied; /* grids differ */
@@ -172,6 +173,8 @@ static void add_launch(struct batching *it, size_t call, const struct profile_op
 	struct batched_launches *told = &it->batch.told;
 	int64_t length_ns = op->end_ns - op->start_ns;
 
+	it->untold_count += it->batch.memset_count;
+	it->batch.memset_count = 0;
 	it->batch.count++;
 	it->batch.end_call = call + 1;
 	it->batch.is_varied |= op->detail != told->signature;
@@ -229,7 +232,7 @@ static bool is_memset_between(struct batching *it, size_t call)
 
 	if (!op || op->stream != it->batch.stream)
 		return false;
-	it->untold_count++;
+	it->batch.memset_count++;
 	return true;
 }
 

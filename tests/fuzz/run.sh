@@ -14,6 +14,8 @@ targets=("$@")
 [ $# -gt 0 ] || mapfile -t targets < <(sed -n 's/^\tTARGET(\([a-z]*\),.*/\1/p' tests/fuzz/targets.h)
 results=docs/results/fuzz.txt
 jobs=${JOBS:-1}
+[[ $jobs =~ ^[1-9][0-9]*$ ]] || { echo "run.sh: JOBS is a whole number from 1, not '$jobs'" >&2; exit 2; }
+[ -x "$build/fuzz/fuzz" ] || { echo "run.sh: $build/fuzz/fuzz is not built: make fuzz" >&2; exit 1; }
 scratch=$(mktemp -d -p "$([ -w /dev/shm ] && echo /dev/shm || echo "${TMPDIR:-/tmp}")")
 trap 'rm -rf "$scratch"' EXIT
 

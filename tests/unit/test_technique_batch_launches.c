@@ -131,6 +131,8 @@ static void test_given(void **state)
 	expect_given("kkkkw", "wA wB wB wA", ".f.f.", true);
 	expect_given("k0k0k0kw", "wA wB wC wD", ".ff..ff.",
 		     false); /* what memsets set is not told */
+	expect_given("kkkk0w", "wA wB wC wD", ".fff..",
+		     true); /* behind the last it is no part of it */
 	assert_string_equal(
 		batch(&given->loop, 8),
 		"each launch depends on the one before it: it was given memory that one of "
