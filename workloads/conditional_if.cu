@@ -5,8 +5,7 @@
  * and wait for the answer, or launch the scaling in any case, which then does nothing in most
  * steps.  In a graph an IF node decides.
  */
-#include <cub/block/block_reduce.cuh>
-
+#include "block.cuh"
 #include "conditional.cuh"
 #include "workload.cuh"
 
@@ -34,14 +33,12 @@ static __host__ __device__ uint32_t grown(uint32_t x)
 
 static __global__ void grow_kernel(uint32_t *values, int size, unsigned long long *sum)
 {
-	typedef cub::BlockReduce<unsigned long long, block_size> reduce;
-	__shared__ typename reduce::TempStorage scratch;
 	int i = blockIdx.x * blockDim.x + threadIdx.x;
 	unsigned long long value = 0;
 
 	if (i < size)
 		value = values[i] = grown(values[i]);
-	value = reduce(scratch).Sum(value);
+	value = block_sum<block_size>(value);
 	if (threadIdx.x == 0)
 		atomicAdd(sum, value);
 }

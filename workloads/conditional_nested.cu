@@ -14,8 +14,7 @@
  * Every one of these decisions depends on the values.  The variants differ in how many of the
  * levels are in a graph; those around it are the host's.
  */
-#include <cub/block/block_reduce.cuh>
-
+#include "block.cuh"
 #include "conditional.cuh"
 #include "workload.cuh"
 
@@ -101,10 +100,8 @@ static __global__ void begin_kernel(struct progress *progress, uint32_t *counts,
 
 static __global__ void try_kernel(const uint32_t *values, int size, struct progress *progress)
 {
-	typedef cub::BlockReduce<uint32_t, block_size> reduce;
-	__shared__ typename reduce::TempStorage scratch;
 	int i = thread_index();
-	uint32_t error = reduce(scratch).Sum(i < size ? error_at(values[i], progress->step) : 0);
+	uint32_t error = block_sum<block_size>(i < size ? error_at(values[i], progress->step) : 0u);
 
 	if (threadIdx.x == 0)
 		atomicAdd(&progress->error, error);

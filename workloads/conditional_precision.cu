@@ -10,9 +10,9 @@
  * 2^11 times a power of two and stay so, which FP16 holds exactly: both paths give the same bits.
  */
 #include <algorithm>
-#include <cub/block/block_reduce.cuh>
 #include <cuda_fp16.h>
 
+#include "block.cuh"
 #include "conditional.cuh"
 #include "workload.cuh"
 
@@ -95,8 +95,6 @@ static __device__ long thread_index()
  * atomics of all blocks on one address would take long. */
 static __global__ void arrive_kernel(float *fp32, long size, long chunk_count, struct batch *batch)
 {
-	typedef cub::BlockReduce<uint32_t, block_size> reduce;
-	__shared__ typename reduce::TempStorage scratch;
 	long i = thread_index();
 	float largest = 0;
 	uint32_t bits;
@@ -112,8 +110,8 @@ static __global__ void arrive_kernel(float *fp32, long size, long chunk_count, s
 		}
 		chunk_of(fp32, i) = c;
 	}
-	bits = reduce(scratch).Reduce(__float_as_uint(largest),
-				      [](uint32_t a, uint32_t b) { return max(a, b); });
+	bits = block_reduce<block_size>(__float_as_uint(largest),
+					[](uint32_t a, uint32_t b) { return max(a, b); });
 	if (threadIdx.x == 0 && bits > *(volatile uint32_t *)&batch->largest_bits)
 		atomicMax(&batch->largest_bits, bits);
 }

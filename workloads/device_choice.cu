@@ -11,10 +11,8 @@
 #include <algorithm>
 
 #include "workload.cuh"
+#include "block.cuh"
 #include "graph_launch.cuh"
-
-#include <cub/block/block_reduce.cuh>
-#include <cub/block/block_scan.cuh>
 
 enum method { METHOD_RUNS, METHOD_BITS, METHOD_COUNT };
 
@@ -60,10 +58,6 @@ static const int header_size = 5, longest_list = 12; /* distinct chunks; then th
 
 enum { STAMP_CLASSIFY, STAMP_CHOOSE, STAMP_PLACE, STAMP_RUNS, STAMP_BITS };
 static const char *const stamp_names[] = {"classify", "choose", "place", "runs", "bits"};
-
-typedef cub::BlockReduce<int, threads> block_reduce;
-typedef cub::BlockScan<int, threads> block_scan;
-typedef cub::BlockScan<uint32_t, place_threads> place_scan;
 
 /* ---- the formats ---- */
 
@@ -143,7 +137,6 @@ static __device__ void note_segment(const struct chunks &c, int count, int runs,
 
 static __device__ void classify_segment(const struct chunks &c, int chunk)
 {
-	__shared__ typename block_reduce::TempStorage scratch[3];
 	__shared__ uint8_t data[segment_size];
 	int count = load_segment(c, chunk, data), runs = 0, low = 255, high = 0;
 
@@ -152,9 +145,9 @@ static __device__ void classify_segment(const struct chunks &c, int chunk)
 		low = min(low, data[i]);
 		high = max(high, data[i]);
 	}
-	runs = block_reduce(scratch[0]).Sum(runs);
-	low = block_reduce(scratch[1]).Reduce(low, [](int a, int b) { return min(a, b); });
-	high = block_reduce(scratch[2]).Reduce(high, [](int a, int b) { return max(a, b); });
+	runs = block_sum<threads>(runs);
+	low = block_reduce<threads>(low, [](int a, int b) { return min(a, b); });
+	high = block_reduce<threads>(high, [](int a, int b) { return max(a, b); });
 	if (threadIdx.x == 0)
 		note_segment(c, count, runs, low, high);
 }
@@ -216,7 +209,6 @@ static __device__ uint8_t *output_of(const struct chunks &c)
 
 static __device__ void place_segments(const struct chunks &c, enum method method)
 {
-	__shared__ typename place_scan::TempStorage scratch;
 	uint32_t end = header_size;
 
 	for (int first = 0; first < c.segment_count; first += place_threads) {
@@ -224,7 +216,7 @@ static __device__ void place_segments(const struct chunks &c, enum method method
 		uint32_t length = i < c.segment_count ? c.segments[i].length[method] : 0, offset,
 			 sum;
 
-		place_scan(scratch).ExclusiveSum(length, offset, sum);
+		block_sum_before<place_threads>(length, offset, sum);
 		if (i < c.segment_count)
 			c.segments[i].offset = end + offset;
 		end += sum;
@@ -256,13 +248,12 @@ static __global__ void place_kernel(struct chunks c, enum method method, enum la
  * over the threads says how many runs start before those.  Returns the number of runs. */
 static __device__ int find_runs(const uint8_t *data, int count, uint16_t *starts)
 {
-	__shared__ typename block_scan::TempStorage scratch;
 	int begin = threadIdx.x * thread_bytes, end = min(begin + thread_bytes, count);
 	int mine = 0, before, runs;
 
 	for (int i = begin; i < end; i++)
 		mine += starts_run(data, i);
-	block_scan(scratch).ExclusiveSum(mine, before, runs);
+	block_sum_before<threads>(mine, before, runs);
 	for (int i = begin; i < end; i++)
 		if (starts_run(data, i))
 			starts[before++] = i;

@@ -8,10 +8,9 @@
 #include <algorithm>
 
 #include "workload.cuh"
+#include "block.cuh"
 #include "churn.cuh"
 #include "graph_launch.cuh"
-
-#include <cub/block/block_reduce.cuh>
 
 struct request {
 	uint32_t seed; /* what it starts from, in place of a prompt */
@@ -113,8 +112,6 @@ static __device__ void add_token(struct decoder &d, uint32_t token)
 /* The token follows from the whole state: one block reads it. */
 static __global__ void sample_kernel(struct decoder d, enum launched_by by)
 {
-	typedef cub::BlockReduce<uint32_t, sample_threads> block_reduce;
-	__shared__ typename block_reduce::TempStorage scratch;
 	unsigned long long start_ns;
 	uint32_t sum = 0;
 
@@ -122,7 +119,7 @@ static __global__ void sample_kernel(struct decoder d, enum launched_by by)
 	if (d.schedule->active) {
 		for (int i = threadIdx.x; i < d.size; i += sample_threads)
 			sum += mix(d.hidden[i]);
-		sum = block_reduce(scratch).Sum(sum);
+		sum = block_sum<sample_threads>(sum);
 		if (threadIdx.x == 0)
 			add_token(d, mix(sum));
 	}
