@@ -315,7 +315,7 @@ clang_tests := tests/cli/undefined.bats tests/cli/fuzz.bats tests/unit/test_scal
 	       $(if $(CUPTI_H),tests/collector/threads.bats tests/collector/attaching.bats)
 .PHONY: clang-tests
 clang-tests: analyzer $(BUILD)/fuzz/fuzz $(BUILD)/tests/tools/make_trace $(if $(CUPTI_H),collector $(BUILD)/tests/collector/mock_app \
-	$(patsubst %,$(BUILD)/tests/collector/lib%.so,cupti_mock mock_cuda first_nvtx starts_cuda)) $(clang_tests:%=$(BUILD)/%)
+	$(patsubst %,$(BUILD)/tests/collector/lib%.so,cupti_mock nvperf_host mock_cuda first_nvtx starts_cuda)) $(clang_tests:%=$(BUILD)/%)
 
 -include $(test_o:.o=.d)
 
