@@ -71,10 +71,10 @@ static size_t try_all(struct what_ifs *all, size_t device, const char *path, con
 	return count;
 }
 
-/* Sanitizers look at the code that runs, which each third recording has, too, and the first GPU of each.  A job is replayed
+/* Sanitizers look at the code that runs, which each sixth recording has, too, and the first GPU of each.  A job is replayed
  * as a whole for each of its GPUs: two of them tell. */
 #ifdef __SANITIZE_ADDRESS__
-enum { STEP = 3, GPUS_MOST = 1 };
+enum { STEP = 6, GPUS_MOST = 1 };
 #else
 enum { STEP = 1, GPUS_MOST = 2 };
 #endif
