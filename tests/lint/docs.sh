@@ -14,36 +14,38 @@ rows() {
 
 # pages MACRO HEADER FOLDER: rows without a page, and pages without a row
 pages() {
-	local name page
-	rows "$1" "$2" | grep -q . || echo "$2: no $1 row found; has the list changed its form?"
-	for name in $(rows "$1" "$2"); do
+	local name page names
+	names=$(rows "$1" "$2")
+	[ -n "$names" ] || echo "$2: no $1 row found; has the list changed its form?"
+	for name in $names; do
 		[ -s "$3/$name.md" ] || echo "$3/$name.md is missing: $2 has a row $name"
 	done
 	for page in "$3"/*.md; do
 		[ -e "$page" ] || continue
-		rows "$1" "$2" | grep -qx "$(basename "$page" .md)" || echo "$page: no such row in $2"
+		name=${page##*/}
+		grep -qx "${name%.md}" <<<"$names" || echo "$page: no such row in $2"
 	done
 }
 
 # links FILE: relative links of a Markdown file that lead nowhere
 links() {
+	local folder
+	folder=$(dirname "$1")
 	grep -oE '\]\([^) ]+\)|(src|srcset|href)="[^"]+"' "$1" | sed -E 's/^[^("]*[("]//; s/[)"]$//' |
 		grep -vE '^(https?:|mailto:|#)' | while read -r link; do
-			[ -e "$(dirname "$1")/${link%%#*}" ] || echo "$1: link to $link leads nowhere"
+			[ -e "$folder/${link%%#*}" ] || echo "$1: link to $link leads nowhere"
 		done
 }
 
 # anchors FILE: links to a heading of the same file that has no such heading
 anchors() {
+	local headings
+	headings=$(sed -nE 's/^#+ //p' "$1" | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9_\n-')
 	grep -oE '\]\(#[^)]+\)' "$1" | sed -E 's/^\]\(#//; s/\)$//' | while read -r anchor; do
-		grep -E '^#+ ' "$1" | sed -E 's/^#+ //' | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9_\n-' |
-			grep -qx -- "$anchor" || echo "$1: no heading #$anchor"
+		grep -qx -- "$anchor" <<<"$headings" || echo "$1: no heading #$anchor"
 	done
 }
 
-make_targets() {
-	sed -nE 's/^([a-z][a-z -]*):([^=].*|$)/\1/p' Makefile | tr ' ' '\n'
-}
 
 pages COMMAND analyzer/cmd/commands.h docs/commands | verdict "every command has its page"
 if [ -e workloads/workloads.h ]; then
@@ -71,16 +73,18 @@ for picture in docs/images/*; do
 	[ ! -e "$picture" ] || grep -qF "${picture##*/}" <<<"$shown" || echo "$picture: no document shows it"
 done | verdict "every picture is on a page"
 
+targets=$(sed -nE 's/^([a-z][a-z -]*):([^=].*|$)/\1/p' Makefile | tr ' ' '\n')
 for document in $(documents); do
 	grep -oE '(`|^|\$ )(sudo )?make( -j[0-9]*)? [a-z][a-z-]*' "$document" | awk '{print $NF}' |
 		sort -u | while read -r target; do
-			make_targets | grep -qx -- "$target" || echo "$document: make has no $target"
+			grep -qx -- "$target" <<<"$targets" || echo "$document: make has no $target"
 		done
 done | verdict "every make target that a document names exists"
 
+commands=$(rows COMMAND analyzer/cmd/commands.h; echo help)
 for document in $(documents); do
 	grep -oE 'rooflinectl [a-z]+' "$document" | awk '{print $2}' | sort -u | while read -r name; do
-		{ rows COMMAND analyzer/cmd/commands.h; echo help; } | grep -qx "$name" && continue
+		grep -qx "$name" <<<"$commands" && continue
 		# Words of a sentence may follow the name of the tool; commands stand in code.
 		grep -qE "(\`|^ *|\\\$ |-- )rooflinectl $name" "$document" &&
 			echo "$document: rooflinectl has no command $name"
