@@ -62,7 +62,7 @@ static const char *const asked[] = {
 };
 
 #define INTERVAL_NS 10000
-#define MANY 200000 /* samples: 2 s, and as many in the hardware's buffer */
+#define MANY 400000 /* samples: 4 s, and as many in the hardware's buffer */
 #define SAMPLE_BYTES ((size_t)1000)
 
 static int wrong_count;
