@@ -28,7 +28,7 @@ endif
 # SANITIZE=clang builds with clang's UBSan and ThreadSanitizer and without optimizing, into build/clang, for few tests: clang
 # looks for more than gcc, and what is optimized away is not found.  Programs have the sanitizers' code, and libraries use it.
 ifeq ($(SANITIZE),clang)
-SANITIZER := -fsanitize=thread,undefined,float-cast-overflow -fno-sanitize-recover=all -DBLOCKS_ARE_COUNTED \
+SANITIZER := -fsanitize=thread,undefined,float-cast-overflow -fno-sanitize-recover=all -DBLOCKS_ARE_COUNTED -DWORKER_LEAST_ITEMS=1 \
 	     -include tests/tools/thread_sanitizer.h
 # Each basic block of the analyzer that runs is counted, in tests/unit/test_scaling.c: clang's library does nothing with it.
 BLOCKS := -fsanitize-coverage=trace-pc-guard

@@ -391,12 +391,12 @@ int facts_collect(struct facts *facts, const struct report *report, const char *
 	rc = open_findings(facts);
 	if (rc < 0)
 		return rc;
-	worker_start(&what_ifs, begin_what_ifs, &wanted);
+	worker_start(&what_ifs, profile_item_count(report->profile), begin_what_ifs, &wanted);
 	rc = collect_devices(facts);
 	what_ifs_rc = worker_join(&what_ifs);
 	if (rc < 0 || what_ifs_rc < 0)
 		return rc < 0 ? rc : what_ifs_rc;
-	worker_start(&what_ifs, predict, facts);
+	worker_start(&what_ifs, profile_item_count(report->profile), predict, facts);
 	rc = find_facts(facts);
 	what_ifs_rc = worker_join(&what_ifs);
 	if (rc == 0)

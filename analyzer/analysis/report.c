@@ -78,7 +78,7 @@ static int find_when(struct half *half)
 	struct worker worker;
 	int rc = 0, busy_rc;
 
-	worker_start(&worker, find_busy, &busy);
+	worker_start(&worker, profile_item_count(report->profile), find_busy, &busy);
 	if (is_needed(report, ANALYSIS_when_steady))
 		rc = steady_state_open(&report->steady_state, report->profile, &half->err);
 	busy_rc = worker_join(&worker);
@@ -120,7 +120,7 @@ static int analyze_idle(struct half *half)
 	struct worker worker;
 	int rc = 0, steady_rc;
 
-	worker_start(&worker, count_steady, &steady);
+	worker_start(&worker, profile_item_count(report->profile), count_steady, &steady);
 	if (is_needed(report, ANALYSIS_gaps))
 		rc = gaps_analyze_by(&report->gaps, report->profile, report->gap_finder,
 				     report->timeline, REPORT_LONGEST_GAPS, add_gap, report,
@@ -206,7 +206,7 @@ static int analyze_others(void *context)
 	struct worker worker;
 	int rc = 0, gaps_rc;
 
-	worker_start(&worker, prepare_gaps, &gaps);
+	worker_start(&worker, profile_item_count(report->profile), prepare_gaps, &gaps);
 	for (size_t i = 0; i < sizeof(analyses_of_profile) / sizeof(*analyses_of_profile); i++)
 		if (rc == 0 && is_needed(report, analyses_of_profile[i].analysis))
 			rc = analyses_of_profile[i].analyze(report, &half->err);
@@ -222,7 +222,7 @@ static int analyze_halves(struct report *report, int (*analyze_one)(struct half 
 	struct worker worker;
 	int rc, others_rc;
 
-	worker_start(&worker, analyze_other, &others);
+	worker_start(&worker, profile_item_count(report->profile), analyze_other, &others);
 	rc = analyze_one(&times);
 	others_rc = worker_join(&worker);
 	if (rc < 0)

@@ -176,7 +176,7 @@ static int sort_half(void *context)
 	right.items += middle * size;
 	right.count -= middle;
 	left.thread_count = right.thread_count = half->thread_count / 2;
-	worker_start(&worker, sort_half, &left);
+	worker_start(&worker, WORKER_ALWAYS, sort_half, &left);
 	rc = sort_half(&right);
 	left_rc = worker_join(&worker);
 	free(left.sorter.spare);

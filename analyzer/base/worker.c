@@ -12,10 +12,17 @@ static void *run(void *context)
 	return NULL;
 }
 
-void worker_start(struct worker *worker, int (*work)(void *context), void *context)
+static bool is_worth_a_thread(size_t item_count)
+{
+	return item_count >= WORKER_LEAST_ITEMS;
+}
+
+void worker_start(struct worker *worker, size_t item_count, int (*work)(void *context),
+		  void *context)
 {
 	*worker = (struct worker){.work = work, .context = context};
-	worker->is_running = pthread_create(&worker->thread, NULL, run, worker) == 0;
+	worker->is_running = is_worth_a_thread(item_count) &&
+			     pthread_create(&worker->thread, NULL, run, worker) == 0;
 	if (!worker->is_running)
 		(void)run(worker);
 }
@@ -66,7 +73,7 @@ int worker_slices(size_t count, size_t least, worker_slice work, void *context)
 	for (size_t i = 0; i < slice_count; i++) {
 		slices[i] = (struct slice){work, context, count * i / slice_count,
 					   count * (i + 1) / slice_count};
-		worker_start(&workers[i], work_on, &slices[i]);
+		worker_start(&workers[i], WORKER_ALWAYS, work_on, &slices[i]);
 	}
 	for (size_t i = 0; i < slice_count; i++) {
 		int slice_rc = worker_join(&workers[i]);

@@ -228,7 +228,7 @@ static int merge_files(struct summary *summary, const struct files *files, size_
 					   .first = first + i * step,
 					   .step = step * count,
 					   .end = files->count};
-		worker_start(&workers[i], merge_share, &shares[i]);
+		worker_start(&workers[i], WORKER_ALWAYS, merge_share, &shares[i]);
 	}
 	for (size_t i = 0; i < count; i++) {
 		int share_rc = worker_join(&workers[i]);

@@ -372,7 +372,8 @@ static int time_all(struct timing *items, size_t count, const struct predictor *
 					   .items = items + i,
 					   .count = count > i ? count - i : 0,
 					   .work = &predictor->works[i]};
-		worker_start(&workers[i], answer_each, &each[i]);
+		worker_start(&workers[i], profile_item_count(predictor->model->profile),
+			     answer_each, &each[i]);
 	}
 	for (size_t i = 0; i < PREDICTOR_WORKS; i++) {
 		int own_rc = worker_join(&workers[i]);
@@ -437,7 +438,8 @@ static int measure_error(struct predictor *predictor, const struct asked *asked)
 	struct worker worker;
 	int rc = 0, typical_rc;
 
-	worker_start(&worker, replay_typical, predictor);
+	worker_start(&worker, profile_item_count(predictor->model->profile), replay_typical,
+		     predictor);
 	if (asked || predictor->model->profiler)
 		rc = replay_before(predictor, asked);
 	typical_rc = worker_join(&worker);

@@ -106,7 +106,7 @@ static void begin_piece(struct chunks *chunks, size_t number)
 	if (number >= chunks->chunk_count)
 		return;
 	piece->number = number;
-	worker_start(&piece->worker, read_piece, piece);
+	worker_start(&piece->worker, WORKER_ALWAYS, read_piece, piece);
 }
 
 /* Rows have what the file lacks before any is read, as that is the same in all of them. */

@@ -59,6 +59,16 @@ static int read_others(struct loader_task *task)
 	return rc < 0 ? rc : loader_read_counters(task);
 }
 
+/* Roughly. */
+#define ROW_BYTES 40
+
+static size_t row_count(const struct process_loader *loader, enum trace_table table)
+{
+	size_t bytes = recording_table_bytes(loader->source, table);
+
+	return bytes == SIZE_MAX ? WORKER_ALWAYS : bytes / ROW_BYTES;
+}
+
 /* Reads the large tables; ids of operations are resolved while calls may still be sorted, but not while samples are
  * read: operations may add a device that no table describes, where samples look for theirs. */
 static int read_large_tables(struct process_loader *loader)
@@ -66,9 +76,11 @@ static int read_large_tables(struct process_loader *loader)
 	struct worker kernels, calls, samples;
 	int rc, kernels_rc, samples_rc, calls_rc;
 
-	worker_start(&samples, read_samples, &loader->samples);
-	worker_start(&calls, read_calls, &loader->calls);
-	worker_start(&kernels, read_kernels, &loader->kernels);
+	worker_start(&samples, row_count(loader, TRACE_TABLE_samples), read_samples,
+		     &loader->samples);
+	worker_start(&calls, row_count(loader, TRACE_TABLE_api), read_calls, &loader->calls);
+	worker_start(&kernels, row_count(loader, TRACE_TABLE_kernels), read_kernels,
+		     &loader->kernels);
 	rc = read_others(&loader->others);
 	kernels_rc = worker_join(&kernels);
 	samples_rc = worker_join(&samples);

@@ -308,6 +308,21 @@ int recording_open_table(struct recording_table *out, const struct recording_pro
 	return path_open_file(&out->fd, path);
 }
 
+size_t recording_table_bytes(const struct recording_process *process, enum trace_table table)
+{
+	const struct recording_slice *slice = &process->slices[table];
+	char path[PATH_MAX];
+	struct stat status;
+
+	if (process->unpacked_fd >= 0)
+		return (size_t)(slice->end_byte - slice->begin_byte);
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s.csv", process->path,
+			     reader_table_name(table)) >= sizeof(path) ||
+	    stat(path, &status) < 0)
+		return 0;
+	return S_ISREG(status.st_mode) ? (size_t)status.st_size : SIZE_MAX;
+}
+
 ssize_t recording_read_table(struct recording_table *table, void *buffer, size_t size)
 {
 	int64_t left = table->slice.end_byte - table->slice.begin_byte;

@@ -69,6 +69,9 @@ struct recording_table {
 int recording_open_table(struct recording_table *out, const struct recording_process *process,
 			 enum trace_table table);
 
+/* How long it is; SIZE_MAX: not known, as of a pipe. */
+size_t recording_table_bytes(const struct recording_process *process, enum trace_table table);
+
 /* Like read(2). */
 ssize_t recording_read_table(struct recording_table *table, void *buffer, size_t size);
 

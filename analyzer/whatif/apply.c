@@ -304,7 +304,7 @@ int apply_predict(struct prediction *out, struct applied *applied)
 	search.part = &part;
 	forget_steps(applied); /* 3 bytes a call, while replays take most memory */
 	applied->terms.trace_node_ns = all->predictor.costs[COSTS_MIDDLE].trace_node_ns;
-	worker_start(&worker, find_bounds, &search);
+	worker_start(&worker, profile_item_count(all->run.model->profile), find_bounds, &search);
 	rc = predictor_run(out, &all->predictor, &application->change, application->device, &part,
 			   application->setup_ns);
 	bounds_rc = worker_join(&worker);

@@ -140,7 +140,7 @@ int what_ifs_predict(struct what_ifs *all)
 	asked.steady = apply_steady_of(all, asked.device);
 	if (asked.steady && all->run.report)
 		asked.loops = &all->run.report->steady_state->repeated;
-	worker_start(&loops, find_alike_loops, all);
+	worker_start(&loops, profile_item_count(all->run.model->profile), find_alike_loops, all);
 	rc = predictor_open(&all->predictor, all->run.model, all->run.ceilings,
 			    is_asked ? &asked : NULL);
 	loops_rc = worker_join(&loops);

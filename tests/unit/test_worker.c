@@ -28,10 +28,27 @@ static void test_work(void **state)
 	struct worker worker;
 
 	(void)state;
-	worker_start(&worker, add_up, &there);
+	worker_start(&worker, WORKER_ALWAYS, add_up, &there);
 	assert_int_equal(add_up(&here), 0);
 	assert_int_equal(worker_join(&worker), 0);
 	assert_int_equal(here.sum + there.sum, 5050);
+}
+
+static void test_few(void **state)
+{
+	struct sum few = {0, 101, 0};
+	struct worker worker;
+
+	(void)state;
+	worker_start(&worker, 101, add_up, &few);
+	assert_false(worker.is_running);
+	assert_int_equal(few.sum, 5050);
+	assert_int_equal(worker_join(&worker), 0);
+	few.sum = 0;
+	worker_start(&worker, 1000000, add_up, &few);
+	assert_true(worker.is_running);
+	assert_int_equal(worker_join(&worker), 0);
+	assert_int_equal(few.sum, 5050);
 }
 
 static void test_failure(void **state)
@@ -40,7 +57,7 @@ static void test_failure(void **state)
 	struct worker worker;
 
 	(void)state;
-	worker_start(&worker, add_up, &none);
+	worker_start(&worker, 50, add_up, &none);
 	assert_int_equal(worker_join(&worker), -EINVAL);
 }
 
@@ -86,6 +103,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		{"what was done is there when it was waited for", test_work, NULL, NULL, NULL},
+		{"few items are worked on at once, many on a thread", test_few, NULL, NULL, NULL},
 		{"whoever waits is told that it failed", test_failure, NULL, NULL, NULL},
 		{"slices have each item once, and tell where one failed", test_slices, NULL, NULL,
 		 NULL},

@@ -145,7 +145,7 @@ int statistics_collect(struct statistics **out, const struct profile *profile,
 
 	if (!statistics)
 		return finish(out, statistics, -ENOMEM, err);
-	worker_start(&worker, collect, &kernels);
+	worker_start(&worker, profile_item_count(profile), collect, &kernels);
 	rc = collect(&others);
 	kernels_rc = worker_join(&worker);
 	return finish(out, statistics, kernels_rc < 0 ? kernels_rc : rc, err);

@@ -582,7 +582,7 @@ int gap_finder_open(struct gap_finder **out, const struct profile *profile,
 	if (!finder)
 		return -ENOMEM;
 	finder->profile = profile;
-	worker_start(&spans, find_spans, finder);
+	worker_start(&spans, profile_item_count(profile), find_spans, finder);
 	rc = gap_calls_open(&finder->calls, profile);
 	if (rc == 0)
 		rc = find_latencies(finder);
