@@ -69,7 +69,7 @@ for ((i = 1; i <= dumps; i++)); do
 	look_at "$i" >"$scratch/looked.$i" 2>&1 &
 	lookers+=($!)
 done
-wait "${lookers[@]}"
+wait "${lookers[@]}" 2>/dev/null # not the recording; bash no more knows those that ended long ago
 found() {
 	cat "$scratch"/looked.* | grep -c "^$1"
 }
