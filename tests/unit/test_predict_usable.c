@@ -233,6 +233,17 @@ static void test_empty(void **state)
 	ceilings_free(measured);
 }
 
+/* All but what the only bool is padded with. */
+static void expect_equal(const struct prediction *found, const struct prediction *first)
+{
+	const size_t padding = offsetof(struct prediction, parts.has_changed_calls) + sizeof(bool);
+	const size_t behind = offsetof(struct prediction, place_margin_ns);
+
+	assert_memory_equal(found, first, padding);
+	assert_memory_equal((const char *)found + behind, (const char *)first + behind,
+			    sizeof(*found) - behind);
+}
+
 /* The run before is replayed once, and an end that is not asked for not at all. */
 static void expect_again(const struct predictor *predictor, const struct change *change,
 			 size_t device, struct part part, const struct prediction *first,
@@ -241,7 +252,7 @@ static void expect_again(const struct predictor *predictor, const struct change 
 	struct prediction found;
 
 	assert_int_equal(predictor_run(&found, predictor, change, device, &part, setup_ns), 0);
-	assert_memory_equal(&found, first, sizeof(found));
+	expect_equal(&found, first);
 	part.end = INTERVAL_LOW;
 	assert_int_equal(predictor_run(&found, predictor, change, device, &part, setup_ns), 0);
 	assert_true(found.program.low == first->program.low);
