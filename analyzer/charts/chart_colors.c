@@ -160,7 +160,8 @@ void chart_set_legend(struct chart_file *file, int number, int color, const char
 	chart_set_text(file, name, (char[]){chart_color_letter(color), '\0'});
 }
 
-int chart_set_cause_legend(struct chart_file *file, int first, const struct chart_idle *idle)
+int chart_set_cause_legend(struct chart_file *file, int first, const struct chart_idle *idle,
+			   const bool colors_seen[COLOR_END])
 {
 	bool listed[GAP_CAUSE_COUNT] = {false};
 	int number = first, cause;
@@ -169,6 +170,10 @@ int chart_set_cause_legend(struct chart_file *file, int first, const struct char
 		listed[cause] = true;
 		chart_set_legend(file, number++, COLOR_CAUSE + cause, gap_cause_title(cause));
 	}
+	for (cause = 0; colors_seen && cause < GAP_CAUSE_COUNT; cause++)
+		if (!listed[cause] && colors_seen[COLOR_CAUSE + cause])
+			chart_set_legend(file, number++, COLOR_CAUSE + cause,
+					 gap_cause_title(cause));
 	return number;
 }
 

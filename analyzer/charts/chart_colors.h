@@ -60,8 +60,10 @@ void chart_describe_largest_cause(char *text, size_t size, const struct chart_id
 /* Before the entries of a legend with so many titles. */
 void chart_begin_legend(struct chart_file *file, int title_count);
 
-/* The causes that occur, the largest first, as legend entries number first and following; returns the next number. */
-int chart_set_cause_legend(struct chart_file *file, int first, const struct chart_idle *idle);
+/* The causes that occur, the largest first, as legend entries number first and following; returns the next number.  colors_seen:
+ * behind them those that are drawn and not counted, as in the margin around a range; NULL: none is. */
+int chart_set_cause_legend(struct chart_file *file, int first, const struct chart_idle *idle,
+			   const bool colors_seen[COLOR_END]);
 
 /* The kernels and graphs among the colors that were seen, likewise, after a title where there are any. */
 int chart_set_kernel_legend(struct chart_file *file, int first, const struct report *report,

@@ -216,7 +216,7 @@ static int write_settings(const struct histogram *histogram, int first, int last
 	chart_set_number(&file, "longest", (double)longest_bar_ns(histogram) / unit->ns);
 	chart_begin_legend(&file, 1);
 	chart_set_legend(&file, 1, 0, "causes of idle time");
-	legend_end = chart_set_cause_legend(&file, 2, &histogram->all);
+	legend_end = chart_set_cause_legend(&file, 2, &histogram->all, NULL);
 	chart_set_number(&file, "legend_count", legend_end > 2 ? legend_end - 1 : 0);
 	return chart_file_close(&file, 0, err);
 }

@@ -252,6 +252,14 @@ for marks, figures in axes:
 	done
 }
 
+@test "the legend has every cause that is drawn, also one that is in the margin around a range alone" {
+	needs_gnuplot
+	"$ROOFLINECTL" report "$recordings/pytorch.graph" --range run -s gaps -f json >report.json
+	run ! grep -q '"host_decision": [1-9]' report.json
+	"$ROOFLINECTL" plot "$recordings/pytorch.graph" timeline --range run -o .
+	grep -qF "<text>host decision</text>" roofline-timeline-range-run.svg
+}
+
 @test "charts that are not over time are drawn of the part that is asked for, as a report of it, and say so" {
 	needs_gnuplot
 	local graph_chain=$recordings/graph_chain.naive

@@ -155,7 +155,7 @@ static void set_legends(struct chart_file *file, const struct timeline_chart *ch
 	after = set_strip_legend(file, number + 1, chart);
 	number = after > number + 1 ? after : number;
 	chart_set_legend(file, number, 0, "causes of idle time");
-	after = chart_set_cause_legend(file, number + 1, &chart->idle);
+	after = chart_set_cause_legend(file, number + 1, &chart->idle, chart->picture.colors_seen);
 	number = after > number + 1 ? after : number;
 	chart_set_number(file, "legend_count", number - 1);
 }
