@@ -669,10 +669,11 @@ static inline uint32_t profile_op_device(const struct profile *profile, const st
 	return profile->streams[op->stream].device;
 }
 
-/* Operations and calls, of which there are most. */
+/* How much there is to analyze: of these there may be most. */
 static inline size_t profile_item_count(const struct profile *profile)
 {
-	return profile->op_count + profile->call_count;
+	return profile->op_count + profile->call_count + profile->range_count +
+	       profile->sample_count;
 }
 
 /* The only device that has operations; PROFILE_NONE where several have.  Programs see all GPUs of a host, and most use one. */
