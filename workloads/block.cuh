@@ -11,6 +11,7 @@
 template <int threads, class T, class function>
 static __device__ T block_reduce(T value, function combine)
 {
+	static_assert(threads % 32 == 0 && threads <= 1024, "whole warps, and one block");
 	__shared__ T of_warps[threads / 32];
 
 	for (int distance = 16; distance; distance /= 2)
@@ -34,6 +35,7 @@ template <int threads, class T> static __device__ T block_sum(T value)
 template <int threads, class T>
 static __device__ void block_sum_before(T value, T &before, T &total)
 {
+	static_assert(threads % 32 == 0 && threads <= 1024, "whole warps, and one block");
 	__shared__ T of_warps[threads / 32];
 	T sum = value; /* in this warp, with this thread's */
 

@@ -239,6 +239,18 @@ static int next_signal(const struct signals_watch *watch, siginfo_t *signal)
 	return number > 0 && number != SIGCHLD ? number : 0;
 }
 
+/* The program may have ended while its tick was worked on, by a signal that we have not taken yet. */
+static void note_pending(void)
+{
+	static const int ends[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+	sigset_t pending;
+
+	sigpending(&pending);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (sigismember(&pending, ends[i]) == 1 && asks_for_an_end(ends[i]))
+			is_end_asked = true;
+}
+
 int signals_wait(pid_t program, int *status, const struct signals_watch *watch)
 {
 	struct witness witness = {.pid = witness_start()};
@@ -252,6 +264,7 @@ int signals_wait(pid_t program, int *status, const struct signals_watch *watch)
 		if (watch->tick)
 			watch->tick(watch->user, number && number == watch->taken_signal);
 	}
+	note_pending();
 	witness_end(witness.pid);
 	return problem;
 }
