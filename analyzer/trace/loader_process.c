@@ -64,9 +64,7 @@ static int read_others(struct loader_task *task)
 
 static size_t row_count(const struct process_loader *loader, enum trace_table table)
 {
-	size_t bytes = recording_table_bytes(loader->source, table);
-
-	return bytes == SIZE_MAX ? WORKER_ALWAYS : bytes / ROW_BYTES;
+	return recording_table_bytes(loader->source, table) / ROW_BYTES;
 }
 
 /* Reads the large tables; ids of operations are resolved while calls may still be sorted, but not while samples are

@@ -320,7 +320,7 @@ size_t recording_table_bytes(const struct recording_process *process, enum trace
 			     reader_table_name(table)) >= sizeof(path) ||
 	    stat(path, &status) < 0)
 		return 0;
-	return S_ISREG(status.st_mode) ? (size_t)status.st_size : SIZE_MAX;
+	return (size_t)status.st_size;
 }
 
 ssize_t recording_read_table(struct recording_table *table, void *buffer, size_t size)

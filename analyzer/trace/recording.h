@@ -69,7 +69,7 @@ struct recording_table {
 int recording_open_table(struct recording_table *out, const struct recording_process *process,
 			 enum trace_table table);
 
-/* How long it is; SIZE_MAX: not known, as of a pipe. */
+/* How long it is; 0: it is not there. */
 size_t recording_table_bytes(const struct recording_process *process, enum trace_table table);
 
 /* Like read(2). */
