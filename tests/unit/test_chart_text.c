@@ -77,8 +77,12 @@ static const struct chart_idle some_idle = {
 
 static void set_causes(struct chart_file *file)
 {
+	const bool seen[COLOR_END] = {[COLOR_CAUSE + GAP_HOST] = true,
+				      [COLOR_CAUSE + GAP_JIT] = true};
+
 	chart_begin_legend(file, 0);
-	assert_int_equal(chart_set_cause_legend(file, 1, &some_idle), 4);
+	assert_int_equal(chart_set_cause_legend(file, 1, &some_idle, NULL), 4);
+	assert_int_equal(chart_set_cause_legend(file, 1, &some_idle, seen), 5);
 }
 
 static void a_legend_begins_with_the_largest_cause(void **state)
@@ -89,6 +93,7 @@ static void a_legend_begins_with_the_largest_cause(void **state)
 	assert_non_null(strstr(text, "legend_text[1] = 'host compute'"));
 	assert_non_null(strstr(text, "legend_text[2] = 'possibly child kernels'"));
 	assert_non_null(strstr(text, "legend_text[3] = 'launch'"));
+	assert_non_null(strstr(text, "legend_text[4] = 'JIT compilation'"));
 	free(text);
 }
 
