@@ -12,16 +12,11 @@ static void *run(void *context)
 	return NULL;
 }
 
-static bool is_worth_a_thread(size_t item_count)
-{
-	return item_count >= WORKER_LEAST_ITEMS;
-}
-
 void worker_start(struct worker *worker, size_t item_count, int (*work)(void *context),
 		  void *context)
 {
 	*worker = (struct worker){.work = work, .context = context};
-	worker->is_running = is_worth_a_thread(item_count) &&
+	worker->is_running = item_count >= WORKER_LEAST_ITEMS &&
 			     pthread_create(&worker->thread, NULL, run, worker) == 0;
 	if (!worker->is_running)
 		(void)run(worker);

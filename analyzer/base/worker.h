@@ -18,14 +18,14 @@ struct worker {
 };
 
 /* Fewer items are worked on sooner than a thread begins: with threads for all, the report of
- * tests/recordings/graph_chain.naive took 1.5 times as long. */
+ * tests/recordings/graph_chain.naive took 1.5 times as long.  How few is reckoned, not measured. */
 #ifndef WORKER_LEAST_ITEMS
 #define WORKER_LEAST_ITEMS 10000
 #endif
 #define WORKER_ALWAYS SIZE_MAX
 
-/* item_count: how many the work is about, roughly, such as profile_item_count(); WORKER_ALWAYS: unknown, or each is much
- * work.  Of few, and where no thread can be had, the work is done at once instead. */
+/* item_count: how many the work is about, roughly, such as profile_item_count(); WORKER_ALWAYS: each is much work, or
+ * there are many for certain.  Of few, and where no thread can be had, the work is done at once instead. */
 void worker_start(struct worker *worker, size_t item_count, int (*work)(void *context),
 		  void *context);
 
