@@ -10,6 +10,18 @@ python3() {
 }
 export -f python3
 
+# json EXPRESSION [FILE]: print the value of a Python expression about j, the JSON of FILE or of standard input; fail if it
+# is False
+json() {
+	python3 -c '
+import json, sys
+with open(sys.argv[2]) as file:
+    j = json.load(file)
+value = eval(sys.argv[1])
+print(value)
+sys.exit(value is False)' "$1" "${2:-/dev/stdin}"
+}
+
 # recording_names: of the packed recordings in tests/recordings; any command takes tests/recordings/NAME
 recording_names() {
 	(cd "$root/tests/recordings" && printf '%s\n' *.roofline | sed 's/[.]roofline$//')
