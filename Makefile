@@ -89,7 +89,8 @@ ANALYZER_LIBS := -lcsv -ljansson -lyajl -lsqlite3 -larchive -lzstd -lz -liberty 
 # What clang's sanitizer is linked with: a package of its own since Debian 12, part of another one before.
 clang_runtime   = $(if $(wildcard $(shell clang -print-file-name=libclang_rt.ubsan_standalone-$(shell uname -m).a 2>/dev/null)),,libclang-rt-dev?)
 check_packages  = libcmocka-dev bats:bats zstd:zstd procps:pkill perl:prove python3:python3 clang-format:clang-format \
-		  clang-tidy:clang-tidy clang:clang $(clang_runtime) cppcheck:cppcheck lowdown:lowdown groff-base:groff zstd:zstd
+		  clang-tidy:clang-tidy clang:clang $(clang_runtime) cppcheck:cppcheck lowdown:lowdown groff-base:groff \
+		  shfmt:shfmt mount:mount
 
 .PHONY: all analyzer collector try workloads
 all: analyzer $(python_workloads) $(if $(CUPTI_H),collector) try $(if $(NVCC),workloads)
