@@ -345,7 +345,7 @@ python     = $(shell python3 -c 'import sys; print(sys.executable)')
 # TAP of every test file through prove, four at a time on two cores because many wait; tests/run knows the sorts.  $(call prove,FILES,OPTION...)
 prove      = PYTHON='$(python)' BUILD='$(abspath $(BUILD))' CUDA_FLAGS='$(if $(CUPTI_H),$(CUDA_FLAGS))' prove $(or $(2),-j4) --exec tests/run $(1)
 
-.PHONY: setup setup-build setup-check demo check check-changed fuzz faults check-html check-gpu bench lint format readme install deb clean help golden
+.PHONY: setup setup-build setup-check demo check check-changed check-bare fuzz faults check-html check-gpu bench lint format readme install deb clean help golden
 setup: setup-check ## install what is missing to build, run and check (Debian, Ubuntu)
 
 setup-build:
@@ -356,7 +356,8 @@ setup-check:
 
 demo: setup-build ## a newcomer's first minute: build the analyzer and see it at work, no GPU needed
 	@$(MAKE) --no-print-directory analyzer
-	$(binary) demo
+	@$(binary) demo
+	@printf '%s\n' '' 'Open roofline-demo/report.html in a browser. This shell finds rooflinectl after:' '' '  export PATH="$$PWD/$(BUILD)/bin:$$PATH"'
 
 check: setup-check ## every test that needs no GPU, plain and with ASan and UBSan; those of threads with TSan, too
 	$(MAKE) --no-print-directory all tests
@@ -386,6 +387,11 @@ check-html: setup-check ## the page of report --html in a browser; installs Chro
 	@./setup.sh chromium:chromium
 	$(MAKE) --no-print-directory analyzer
 	$(call prove,$(wildcard tests/cli/html*.bats))
+
+BARE ?= bookworm trixie
+check-bare: ## make demo and make check on bare systems, of the Debian releases BARE (bookworm trixie); tests/bare.sh has more; needs root
+	@./setup.sh debootstrap:debootstrap
+	BUILD='$(abspath $(BUILD))' tests/bare.sh $(BARE)
 
 check-gpu: ## the tests that need a GPU; refuses without one
 	@nvidia-smi -L >/dev/null 2>&1 || { echo "make check-gpu needs an NVIDIA GPU: nvidia-smi finds none" >&2; exit 1; }

@@ -18,6 +18,8 @@ exceptions() {
 		apt-cache      setup.sh                                   is where apt-get is
 		sudo           setup.sh                                   looked for; only where the user is not root
 		git            Makefile,tests/changed,tests/lint/contributing_test.sh,docs/results  only in a checkout; the test skips without
+		git            tests/bare.sh                              only in a checkout
+		debootstrap    tests/bare.sh                              make check-bare installs it
 		nvcc           Makefile,tests/try                             looked for: the CUDA toolkit is optional
 		cuobjdump      tests/collector                            comes with the CUDA toolkit; the test skips without
 		nvidia-smi     tests/run,tests/gpu,tests/bench,tests/pairs,docs/results,tests/tune,tests/corpus,Makefile  comes with the driver: there is a GPU
