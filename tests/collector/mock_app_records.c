@@ -263,16 +263,7 @@ static void emit_memory_records(uint64_t t)
 				     .value = 255,
 				     .start = t,
 				     .end = t + 10};
-	CUpti_ActivityMemory4 allocation = {.kind = CUPTI_ACTIVITY_KIND_MEMORY2,
-					    .memoryOperationType =
-						    CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION,
-					    .memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
-					    .address = 0x7f0000000000,
-					    .bytes = 1048576,
-					    .timestamp = t,
-					    .correlationId = 78};
 
-	mock.mock_emit(&allocation);
 	mock.mock_emit(&copy);
 	mock.mock_emit(&peer);
 	mock.mock_emit(&set);

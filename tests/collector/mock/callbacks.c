@@ -117,7 +117,7 @@ void mock_unload_module(CUcontext context)
 void mock_load_module(const void *cubin, size_t size)
 {
 	CUpti_ModuleResourceData module = {.moduleId = 1, .cubinSize = size, .pCubin = cubin};
-	CUpti_ResourceData data = {.resourceDescriptor = &module};
+	CUpti_ResourceData data = {.context = (CUcontext)1, .resourceDescriptor = &module};
 
 	notify_subscriber(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED, &data);
 }
