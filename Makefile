@@ -192,7 +192,8 @@ $(BUILD)/lib/rooflinectl/ceilings/tensor: CEILING_FLAGS = -Xlinker -rpath,$(CUDA
 
 # ---- trial programs for `make check-gpu` and the cost benchmark; collector.sh says how to run them ----
 gpu_tests := $(patsubst tests/gpu/%.cu,$(BUILD)/tests/gpu/%,$(wildcard tests/gpu/*.cu)) \
-	     $(patsubst tests/gpu/%.c,$(BUILD)/tests/gpu/%,$(wildcard tests/gpu/*.c)) \
+	     $(patsubst tests/gpu/%.c,$(BUILD)/tests/gpu/%,$(filter-out tests/gpu/lib%,$(wildcard tests/gpu/*.c))) \
+	     $(patsubst tests/gpu/%.c,$(BUILD)/tests/gpu/%.so,$(wildcard tests/gpu/lib*.c)) \
 	     $(BUILD)/tests/gpu/many_launches_shared
 GPU_TEST = $(NVCC) $(NVCCFLAGS) $(GENCODE) -rdc=true -Iinclude -Iworkloads
 
@@ -210,6 +211,11 @@ $(BUILD)/tests/gpu/%_shared: tests/gpu/%.cu tests/gpu/trial.cuh $(wildcard workl
 $(BUILD)/tests/gpu/%: tests/gpu/%.c $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 $(WARNINGS) $(CFLAGS) $(CUDA_FLAGS) -o $@ $< $(LIBCUDA)
+
+# Clients of CUPTI of their own; the driver loads them into a program.
+$(BUILD)/tests/gpu/lib%.so: tests/gpu/lib%.c $(BUILD)/.flags
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(WARNINGS) $(CFLAGS) $(CUDA_FLAGS) -fPIC -shared -o $@ $< -L$(CUDA_HOME)/lib64 -lcupti -Wl,-rpath,$(CUDA_HOME)/lib64
 
 # The driver's library is linked from the toolkit's stub and found at run time.
 $(BUILD)/tests/gpu/driver_api $(BUILD)/tests/gpu/allocations: LIBCUDA = -L$(CUDA_HOME)/lib64/stubs -lcuda

@@ -192,8 +192,8 @@ static void step_graph(const char *argument)
 						 .originalNode = node(i)});
 }
 
-/* memory:WHICH - one or more calls that allocate and free at an address that tells the form */
-static void step_memory(const char *argument)
+/* allocate:WHICH - one or more calls that allocate and free at an address that tells the form */
+static void step_allocate(const char *argument)
 {
 	CUdeviceptr address = 0x1000;
 	void *host = (void *)0x2000;
@@ -250,7 +250,7 @@ static void step_memory(const char *argument)
 			driver_call(calls[i].id, calls[i].parameters, calls[i].status);
 			return;
 		}
-	fail("memory", argument);
+	fail("allocate", argument);
 }
 
 const struct step call_steps[] = {
@@ -261,6 +261,6 @@ const struct step call_steps[] = {
 	{"managed", step_managed},
 	{"create_streams", step_create_streams},
 	{"graph", step_graph},
-	{"memory", step_memory},
+	{"allocate", step_allocate},
 	{NULL, NULL},
 };

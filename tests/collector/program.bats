@@ -84,8 +84,8 @@ table() {
 }
 
 @test "memory that is allocated: address, bytes, kind, pool and stream of each form of call" {
-	record cuda memory:linear memory:pitched memory:managed memory:pinned memory:registered memory:in_stream \
-		memory:per_thread memory:in_pool memory:array memory:deep memory:mipmap
+	record cuda allocate:linear allocate:pitched allocate:managed allocate:pinned allocate:registered allocate:in_stream \
+		allocate:per_thread allocate:in_pool allocate:array allocate:deep allocate:mipmap
 	warned 0
 	readable
 	diff <(table allocations operation memory address bytes is_async pool device context stream) - <<-'END'
@@ -105,7 +105,7 @@ table() {
 }
 
 @test "memory that is freed has the time at which the call began" {
-	record cuda memory:linear memory:freed memory:in_pool memory:freed_in_stream
+	record cuda allocate:linear allocate:freed allocate:in_pool allocate:freed_in_stream
 	readable
 	diff <(table allocations operation memory address bytes is_async stream) - <<-'END'
 		1 3 4096 1000 0 4294967295
@@ -117,12 +117,12 @@ table() {
 }
 
 @test "a call that failed has allocated nothing, and freeing nothing frees nothing" {
-	record cuda memory:refused memory:freed_null memory:linear
+	record cuda allocate:refused allocate:freed_null allocate:linear
 	equal rows 1 "$(rows allocations)"
 }
 
 @test "no record of memory is asked of CUPTI, whose library may crash with them" {
-	MOCK_CALLS=$BATS_TEST_TMPDIR/calls MOCK_REFUSED_KINDS=49,50 record cuda memory:linear
+	MOCK_CALLS=$BATS_TEST_TMPDIR/calls MOCK_REFUSED_KINDS=49,50 record cuda allocate:linear
 	warned 0
 	equal rows 1 "$(rows allocations)"
 }
@@ -140,7 +140,7 @@ table() {
 }
 
 @test "ROOFLINE_ALLOCATIONS=0: memory is not recorded" {
-	ROOFLINE_ALLOCATIONS=0 record cuda memory:linear enabled:11 kernels:1
+	ROOFLINE_ALLOCATIONS=0 record cuda allocate:linear enabled:11 kernels:1
 	equal rows 0 "$(rows allocations)"
 	warned 0
 }
