@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# tests/tools/SkipSummary.pm counts skipped tests by reason before prove's own summary.
+# Skipped tests: tests/tools/SkipSummary.pm counts them by reason before prove's own summary, and a style check that
+# holds for one version of a tool skips with another.
 source "$(dirname "$0")/common.bash"
 skip_all_without prove
 
@@ -54,4 +55,13 @@ summary 4 wrong one | { grep -E '^(Skipped:|  [0-9]+ tests +needs|Result: )'; } 
 Result: FAIL' | verdict "a failure is reported as before"
 { grep -A1 '^prove  *= ' Makefile | grep -q -- '--harness SkipSummary ' || echo "the Makefile's prove has no --harness SkipSummary"; } |
 	verdict "make check prints the reasons"
+
+mkdir "$scratch/bin"
+for tool in "${!holds_for[@]}"; do
+	printf '%s\n' '#!/bin/sh' 'echo "Debian 99.1.2 (a build of 3.4)"' >"$scratch/bin/$tool"
+	chmod +x "$scratch/bin/$tool"
+	PATH=$scratch/bin:$PATH bash tests/lint/${tool#clang-}.sh
+done 2>&1 | sort | same "1..0 # SKIP holds for clang-format 14; this is 99
+1..0 # SKIP holds for clang-tidy 14; this is 99
+1..0 # SKIP holds for cppcheck 2.10; this is 99.1.2" | verdict "a style check skips with another version of its tool, and names both"
 finish
