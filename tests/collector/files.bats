@@ -104,7 +104,7 @@ load common
 on_small_disk() {
 	local kib=$1
 	shift
-	unshare --user --map-root-user --mount true 2>/dev/null || skip "no user namespaces here"
+	needs_namespaces --mount
 	mkdir -p small
 	capture bare "$app" "$@"
 	capture with unshare --user --map-root-user --mount bash -c '
@@ -365,8 +365,8 @@ with_limit() {
 }
 
 @test "a host's name with slashes is no folder of its own" {
+	needs_namespaces --uts
 	slashed() { unshare --user --map-root-user --uts bash -c 'echo a/b >/proc/sys/kernel/hostname && exec "$@"' bash "$@"; }
-	slashed true 2>/dev/null || skip "no user namespaces here"
 	capture bare slashed "$app" cuda kernels:5 exit:6
 	capture with slashed env CUDA_INJECTION64_PATH="$collector" "$app" cuda kernels:5 exit:6
 	same_as_bare

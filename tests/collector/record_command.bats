@@ -299,8 +299,8 @@ once() {
 }
 
 @test "as the first process of a container record takes the ends of processes that lost their parents" {
+	needs_namespaces --pid --fork --mount-proc
 	inside() { unshare --user --map-root-user --pid --fork --mount-proc "$@"; }
-	inside true 2>/dev/null || skip "no namespaces of processes here"
 	orphan='(sleep 0.1 & ) ; sleep 0.5; ps -o stat= -e | grep -c Z; exit 7'
 	capture with inside "$ROOFLINECTL" record -o "$recording" -- sh -c "$orphan"
 	ended_with 7
