@@ -106,7 +106,7 @@ setup_file() {
 
 @test "an unfinished kernel holds back its buffer, and is there once it is finished" {
 	export ROOFLINE_FLUSH_MS=10
-	record cuda unfinished:3 sleep_ms:60 finish sleep_ms:60 _exit:0
+	record cuda unfinished:3 sleep_ms:60 finish "until_lines:4:recording/*/kernels.csv" _exit:0
 	readable
 	equal kernels 3 "$(rows kernels)"
 }
