@@ -340,8 +340,10 @@ in_order   = $(filter $(1),$(slow)) $(filter-out $(slow),$(1))
 parallel  := $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j2)
 # What python3 runs: a version manager puts a script of its own before it.
 python     = $(shell python3 -c 'import sys; print(sys.executable)')
-# TAP of every test file through prove, four at a time on two cores because many wait; tests/run knows the sorts.  $(call prove,FILES,OPTION...)
-prove      = PYTHON='$(python)' BUILD=$(abspath $(BUILD)) CUDA_FLAGS='$(if $(CUPTI_H),$(CUDA_FLAGS))' prove $(or $(2),-j4) --exec tests/run $(1)
+# TAP of every test file through prove, four at a time on two cores because many wait; tests/run knows the sorts, and
+# SkipSummary.pm in tests/tools counts what was skipped by reason.  $(call prove,FILES,OPTION...)
+prove      = PYTHON='$(python)' BUILD=$(abspath $(BUILD)) CUDA_FLAGS='$(if $(CUPTI_H),$(CUDA_FLAGS))' PERL5LIB=$(CURDIR)/tests/tools$${PERL5LIB:+:$$PERL5LIB} \
+	     prove $(or $(2),-j4) --harness SkipSummary --exec tests/run $(1)
 
 .PHONY: setup setup-build setup-check demo check check-changed fuzz faults check-html check-gpu bench lint format readme install deb clean help golden
 setup: setup-build setup-check ## install what is missing to build, run and check (Debian, Ubuntu)
