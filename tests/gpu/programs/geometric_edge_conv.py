@@ -13,7 +13,8 @@ def neighbors(points, count):
     return torch.stack([near.reshape(-1), to])
 
 
-layers = [EdgeConv(torch.nn.Sequential(torch.nn.Linear(2 * width, 32), torch.nn.ReLU())).cuda() for width in (3, 32)]
+layers = [EdgeConv(torch.nn.Sequential(torch.nn.Linear(2 * width, 32), torch.nn.ReLU())).cuda()
+          for width in (3, 32)]
 points = torch.randn(1024, 3, device="cuda")
 batch = torch.zeros(1024, dtype=torch.long, device="cuda")
 with torch.no_grad():

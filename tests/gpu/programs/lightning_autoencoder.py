@@ -32,7 +32,7 @@ class AutoEncoder(lightning.LightningModule):
 lightning.seed_everything(0, verbose=False)
 loader = DataLoader(TensorDataset(torch.randn(512, 64)), batch_size=64)
 model = AutoEncoder()
-trainer = lightning.Trainer(max_epochs=3, accelerator="gpu", devices=1, logger=False, enable_checkpointing=False,
-                            enable_progress_bar=False, enable_model_summary=False)
+trainer = lightning.Trainer(max_epochs=3, accelerator="gpu", devices=1, logger=False,
+                            enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False)
 trainer.fit(model, loader)
 print("steps", len(model.losses), f"loss {model.losses[-1].item():.2f}")

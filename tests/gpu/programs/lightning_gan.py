@@ -26,7 +26,7 @@ class Gan(lightning.LightningModule):
         make, judge = self.optimizers()
         real = batch[0]
         loss_of = nn.functional.binary_cross_entropy_with_logits
-        ones, zeros = torch.ones(len(real), 1, device=self.device), torch.zeros(len(real), 1, device=self.device)
+        ones, zeros = torch.ones_like(real[:, :1]), torch.zeros_like(real[:, :1])
         made = self.generator(torch.randn(len(real), 8, device=self.device))
         judge.zero_grad()
         self.manual_backward(loss_of(self.judge(real), ones) + loss_of(self.judge(made.detach()), zeros))
@@ -37,13 +37,13 @@ class Gan(lightning.LightningModule):
         self.steps += 1
 
     def configure_optimizers(self):
-        return torch.optim.Adam(self.generator.parameters(), 1e-3), torch.optim.Adam(self.judge.parameters(), 1e-3)
+        return [torch.optim.Adam(part.parameters(), 1e-3) for part in (self.generator, self.judge)]
 
 
 lightning.seed_everything(0, verbose=False)
 angles = torch.rand(512) * 6.28
 model = Gan()
-trainer = lightning.Trainer(max_epochs=3, accelerator="gpu", devices=1, logger=False, enable_checkpointing=False,
-                            enable_progress_bar=False, enable_model_summary=False)
+trainer = lightning.Trainer(max_epochs=3, accelerator="gpu", devices=1, logger=False,
+                            enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False)
 trainer.fit(model, DataLoader(TensorDataset(torch.stack([angles.cos(), angles.sin()], 1)), batch_size=64))
 print("steps", model.steps)

@@ -26,7 +26,8 @@ for _ in range(2):
                      - before[part]).exp()
             value = critic(states[part])[:, 0]
             gain = returns[part] - value.detach()
-            loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean() + (value - returns[part]).abs().mean()
+            loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
+            loss = loss + (value - returns[part]).abs().mean()
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()

@@ -4,7 +4,8 @@ import torch
 import torchvision
 
 torch.manual_seed(0)
-model = torchvision.models.segmentation.deeplabv3_mobilenet_v3_large(weights=None, weights_backbone=None, num_classes=6)
+build = torchvision.models.segmentation.deeplabv3_mobilenet_v3_large
+model = build(weights=None, weights_backbone=None, num_classes=6)
 model = model.cuda().train()
 optimizer = torch.optim.SGD(model.parameters(), lr=1e-2)
 images = torch.randn(4, 3, 96, 96, device="cuda")

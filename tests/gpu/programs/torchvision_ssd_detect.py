@@ -4,7 +4,8 @@ import torch
 import torchvision
 
 torch.manual_seed(0)
-model = torchvision.models.detection.ssdlite320_mobilenet_v3_large(weights=None, weights_backbone=None, num_classes=5)
+build = torchvision.models.detection.ssdlite320_mobilenet_v3_large
+model = build(weights=None, weights_backbone=None, num_classes=5)
 model = model.cuda().eval()
 images = [torch.rand(3, 200 + 40 * i, 240, device="cuda") for i in range(3)]
 with torch.inference_mode():

@@ -4,8 +4,9 @@ import torch
 from transformers import PerceiverConfig, PerceiverForMaskedLM
 
 torch.manual_seed(0)
-config = PerceiverConfig(num_latents=32, d_latents=64, d_model=64, num_blocks=1, num_self_attends_per_block=3,
-                         num_self_attention_heads=4, num_cross_attention_heads=4, qk_channels=64, v_channels=64,
+config = PerceiverConfig(num_latents=32, d_latents=64, d_model=64, num_blocks=1,
+                         num_self_attends_per_block=3, num_self_attention_heads=4,
+                         num_cross_attention_heads=4, qk_channels=64, v_channels=64,
                          vocab_size=262, max_position_embeddings=512)
 model = PerceiverForMaskedLM(config).cuda().eval()
 tokens = torch.randint(0, 262, (4, 512), device="cuda")
