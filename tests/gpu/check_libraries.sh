@@ -5,7 +5,7 @@
 #
 # A row of LIST is `name | source | folder | command`.  Programs of the source `ours` lie in this repository; the others are public
 # ones, in a folder of DIR, built there.  Without LIBRARIES only ours run.  libraries.py runs each bare and in five modes.
-# Environment: JOBS (10) at a time, HARDWARE_JOBS (one per GPU) of them that read hardware counters, BUDGET_S (540) after which nothing
+# Environment: JOBS (10) at a time, HARDWARE_JOBS (one per GPU) of them that read hardware counters, BUDGET_S (520) after which nothing
 # begins, BARE_S (20) and LIMIT_S (60) of one run, ONLY=REGEX of names, PART=1/2 for every second row, MODES=trace,counters,...,
 # KEEP=DIR for what the programs print, PYTHON.
 # shellcheck source=tests/gpu/tap.bash

@@ -31,6 +31,8 @@ MODES = {
 # A GPU has one reader of its hardware counters.
 READS_HARDWARE = {"counters", "sample"}
 EXTRA_BARE_RUNS = 3
+# What runs when the budget is used up may take so long; then it is ended, and counts as not run.
+GRACE_S = 20
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 NUMBER = re.compile(r"[-+]?(?:0x[0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)|\b(?:nan|inf)\b")
@@ -40,7 +42,9 @@ VARYING = re.compile(
     r"|elapsed|took|duration|clocks?|cycles|latency|bandwidth|throughput|speed-?up|speed|performance|perf"
     r"|[kmgt]?fl?op/?s?|[kmgt]i?b(?:ytes?)?/s(?:ec)?|[kmgt]?(?:ops?|items|keys|points|elements|it)/s(?:ec)?"
     r"|pid|fps)(?![a-z])", re.IGNORECASE)
-OWN_LINE = re.compile(r"^(?:rooflinecollector: |rooflinectl(?: record)?: )")
+OWN_LINE = re.compile(r"^(?:rooflinecollector: |rooflinectl (?:record: |report .*/recording))")
+# Where the recording lies, which record prints at the end: nothing that a reader has to know.
+PLACE_LINE = re.compile(r"^rooflinectl .*/recording(?:/dump\.\d+)?$")
 
 
 @dataclasses.dataclass
@@ -64,6 +68,7 @@ class Run:
     processes: int = 0
     kernels: int = 0
     reported: str = ""
+    cut: bool = False  # by the end of the budget, not by its limit
 
 
 def setting(name, default):
@@ -148,7 +153,8 @@ def run_command(words, cwd, limit_s, gpu):
     own = []
     for name, path in (("stdout", out), ("stderr", err)):
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-        own += [line for line in lines if OWN_LINE.match(line)]
+        own += [line.replace(str(cwd.parent), "RUN") for line in lines
+                if OWN_LINE.match(line) and not PLACE_LINE.match(line)]
         streams[name] = [masked_line(line, cwd) for line in lines if not OWN_LINE.match(line)]
     return Run(code, seconds, streams, own)
 
@@ -243,7 +249,7 @@ class Check:
         self.gpus = setting("GPUS", 1)
         self.jobs = setting("JOBS", 10)
         self.hardware_jobs = setting("HARDWARE_JOBS", self.gpus)
-        self.budget_s = setting("BUDGET_S", 540)
+        self.budget_s = setting("BUDGET_S", 520)
         self.bare_s = setting("BARE_S", 20)
         self.limit_s = setting("LIMIT_S", 60)
         self.begin = time.monotonic()
@@ -308,7 +314,9 @@ class Check:
         if mode != "bare":
             words = [self.tool, "record", "-o", str(folder), *MODES[mode], "--", *words]
         limit_s = self.bare_s if mode == "bare" else self.limit_s
-        run = run_command(words, cwd, limit_s, gpu if self.gpus > 1 else None)
+        left_s = max(1, self.remaining_s() + GRACE_S)
+        run = run_command(words, cwd, min(limit_s, left_s), gpu if self.gpus > 1 else None)
+        run.cut = run.code is None and left_s < limit_s
         if mode != "bare":
             inspect_recording(run, folder, self.tool)
             for facts in folder.glob("**/process.csv"):
@@ -330,6 +338,8 @@ class Check:
         found = Learned(bare).difference(run)
         while found and len(bare) < 2 + EXTRA_BARE_RUNS and self.remaining_s() > 0:
             another = self.run_once(program, "bare", gpu)
+            if another.code is None:
+                break
             with self.state:
                 self.bare[program.name].append(another)
                 bare = list(self.bare[program.name])
@@ -347,6 +357,8 @@ class Check:
         if self.remaining_s() <= 0:
             return found, "once"
         again = self.run_once(program, mode, gpu)
+        if again.cut:
+            return found, "once"
         if again.code is not None and end_of(again) == end and not self.compare(program, again, gpu):
             return found, "in 1 of 2 runs"
         return found, "in 2 of 2 runs"
@@ -354,6 +366,8 @@ class Check:
     def do_task(self, task, gpu):
         program, mode = task
         run = self.run_once(program, mode, gpu)
+        if run.cut:
+            return
         if mode == "bare":
             with self.state:
                 self.bare[program.name].append(run)

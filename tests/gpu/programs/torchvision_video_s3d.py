@@ -5,7 +5,7 @@ import torchvision
 
 torch.manual_seed(0)
 model = torchvision.models.video.s3d(weights=None, num_classes=12).cuda().eval()
-clips = torch.randn(2, 3, 16, 96, 96, device="cuda")
+clips = torch.randn(1, 3, 16, 224, 224, device="cuda")
 with torch.inference_mode():
     for _ in range(4):
         scores = model(clips)
