@@ -273,9 +273,9 @@ class Check:
                 if self.remaining_s() <= 0:
                     return None
                 if self.running["hardware"] < self.hardware_jobs:
-                    for task in self.waiting:
-                        if task[1] in READS_HARDWARE:
-                            return self.take(task)
+                    tasks = [task for task in self.waiting if task[1] in READS_HARDWARE]
+                    if tasks:  # the shortest, so that most programs have their turn within the budget
+                        return self.take(min(tasks, key=lambda task: self.bare[task[0].name][0].seconds))
                 for task in self.waiting:
                     if task[1] not in READS_HARDWARE:
                         return self.take(task)
