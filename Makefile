@@ -83,8 +83,11 @@ demo_recordings := $(addprefix tests/recordings/,graph_chain.naive.roofline grap
 		   atomic_batch.naive.roofline)
 shared_files    := $(wildcard plots/*.gp html/* ceilings/*.json) $(demo_recordings)
 
-# Debian and Ubuntu packages.  gnuplot-nox:gnuplot is satisfied by any package with that command; charts leave room for texts in Liberation Sans, which is as wide as Arial.
-build_packages := gcc:cc make:make g++:g++ libcsv-dev libjansson-dev zlib1g-dev libarchive-dev libzstd-dev libsqlite3-dev libyajl-dev uthash-dev libiberty-dev gnuplot-nox:gnuplot fonts-liberation?
+# Debian and Ubuntu packages.  gnuplot-nox:gnuplot is satisfied by any package with that command; charts leave room for texts
+# in Liberation Sans, which is as wide as Arial.  The collector is linked with the C++ library's demangler.
+demo_packages  := gcc:cc make:make libcsv-dev libjansson-dev zlib1g-dev libarchive-dev libzstd-dev libsqlite3-dev libyajl-dev \
+		  uthash-dev libiberty-dev gnuplot-nox:gnuplot fonts-liberation?
+build_packages := $(demo_packages) g++:g++
 ANALYZER_LIBS := -lcsv -ljansson -lyajl -lsqlite3 -larchive -lzstd -lz -liberty -lm -lpthread
 # What clang's sanitizer is linked with: a package of its own since Debian 12, part of another one before.
 clang_runtime   = $(if $(wildcard $(shell clang -print-file-name=libclang_rt.ubsan_standalone-$(shell uname -m).a 2>/dev/null)),,libclang-rt-dev?)
@@ -202,7 +205,8 @@ $(BUILD)/lib/rooflinectl/ceilings/tensor: CEILING_FLAGS = -Xlinker -rpath,$(CUDA
 
 # ---- trial programs for `make check-gpu` and the cost benchmark; collector.sh says how to run them ----
 gpu_tests := $(patsubst tests/gpu/%.cu,$(BUILD)/tests/gpu/%,$(wildcard tests/gpu/*.cu)) \
-	     $(patsubst tests/gpu/%.c,$(BUILD)/tests/gpu/%,$(wildcard tests/gpu/*.c)) \
+	     $(patsubst tests/gpu/%.c,$(BUILD)/tests/gpu/%,$(filter-out tests/gpu/lib%,$(wildcard tests/gpu/*.c))) \
+	     $(patsubst tests/gpu/%.c,$(BUILD)/tests/gpu/%.so,$(wildcard tests/gpu/lib*.c)) \
 	     $(BUILD)/tests/gpu/many_launches_shared
 GPU_TEST = $(NVCC) $(NVCCFLAGS) $(GENCODE) -rdc=true -Iinclude -Iworkloads
 
@@ -220,6 +224,11 @@ $(BUILD)/tests/gpu/%_shared: tests/gpu/%.cu tests/gpu/trial.cuh $(wildcard workl
 $(BUILD)/tests/gpu/%: tests/gpu/%.c $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(call show,CC)$(CC) -std=gnu11 $(WARNINGS) $(CFLAGS) $(CUDA_FLAGS) -o $@ $< $(LIBCUDA)
+
+# Clients of CUPTI of their own; the driver loads them into a program.
+$(BUILD)/tests/gpu/lib%.so: tests/gpu/lib%.c $(BUILD)/.flags
+	@mkdir -p $(@D)
+	$(call show,CC)$(CC) -std=gnu11 $(WARNINGS) $(CFLAGS) $(CUDA_FLAGS) -fPIC -shared -o $@ $< -L$(CUDA_HOME)/lib64 -lcupti -Wl,-rpath,$(CUDA_HOME)/lib64
 
 # The driver's library is linked from the toolkit's stub and found at run time.
 $(BUILD)/tests/gpu/driver_api $(BUILD)/tests/gpu/allocations: LIBCUDA = -L$(CUDA_HOME)/lib64/stubs -lcuda
@@ -342,10 +351,12 @@ slow      := $(wildcard $(slow)) $(patsubst %,$(sanitized)/%,$(filter %.bats,$(w
 in_order   = $(filter $(1),$(slow)) $(filter-out $(slow),$(1))
 # What python3 runs: a version manager puts a script of its own before it.
 python     = $(shell python3 -c 'import sys; print(sys.executable)')
-# TAP of every test file through prove, four at a time on two cores because many wait; tests/run knows the sorts.  $(call prove,FILES,OPTION...)
-prove      = PYTHON='$(python)' BUILD='$(abspath $(BUILD))' CUDA_FLAGS='$(if $(CUPTI_H),$(CUDA_FLAGS))' prove $(or $(2),-j4) --exec tests/run $(1)
+# TAP of every test file through prove, four at a time on two cores because many wait; tests/run knows the sorts, and
+# SkipSummary.pm in tests/tools counts what was skipped by reason.  $(call prove,FILES,OPTION...)
+prove      = PYTHON='$(python)' BUILD='$(abspath $(BUILD))' CUDA_FLAGS='$(if $(CUPTI_H),$(CUDA_FLAGS))' PERL5LIB='$(CURDIR)/tests/tools'$${PERL5LIB:+:$$PERL5LIB} \
+	     prove $(or $(2),-j4) --harness SkipSummary --exec tests/run $(1)
 
-.PHONY: setup setup-build setup-check demo check check-changed check-bare fuzz faults check-html check-gpu bench lint format readme install deb clean help golden
+.PHONY: setup setup-demo setup-build setup-check demo check check-changed check-bare fuzz faults check-html check-gpu bench lint format readme install deb clean help golden
 setup: setup-check ## install what is missing to build, run and check (Debian, Ubuntu)
 
 setup-build:
@@ -354,7 +365,10 @@ setup-build:
 setup-check:
 	@./setup.sh $(build_packages) $(check_packages)
 
-demo: setup-build ## a newcomer's first minute: build the analyzer and see it at work, no GPU needed
+setup-demo:
+	@./setup.sh $(demo_packages)
+
+demo: setup-demo ## a newcomer's first minute: build the analyzer and see it at work, no GPU needed
 	@$(MAKE) --no-print-directory analyzer
 	@$(binary) demo
 	@printf '%s\n' '' 'Open roofline-demo/report.html in a browser. This shell finds rooflinectl after:' '' '  export PATH="$$PWD/$(BUILD)/bin:$$PATH"'

@@ -23,7 +23,7 @@
 
 static const struct {
 	CUpti_ActivityKind kind;
-	enum { ALWAYS, WITH_GRAPHS, WITH_SYNCS, WITH_ALL_API, WITH_ALLOCATIONS } when;
+	enum { ALWAYS, WITH_GRAPHS, WITH_SYNCS, WITH_ALL_API } when;
 	const char *name;
 } kinds[] = {
 	{CUPTI_ACTIVITY_KIND_DEVICE, ALWAYS, "devices"},
@@ -39,7 +39,6 @@ static const struct {
 	{CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, WITH_SYNCS, "synchronizations"},
 	{CUPTI_ACTIVITY_KIND_RUNTIME, WITH_ALL_API, "runtime API calls"},
 	{CUPTI_ACTIVITY_KIND_DRIVER, WITH_ALL_API, "driver API calls"},
-	{CUPTI_ACTIVITY_KIND_MEMORY2, WITH_ALLOCATIONS, "allocations"},
 	{CUPTI_ACTIVITY_KIND_OVERHEAD, ALWAYS, "overheads"},
 	{CUPTI_ACTIVITY_KIND_JIT, ALWAYS, "just-in-time compilation"},
 };
@@ -94,7 +93,6 @@ static bool is_asked_for(int when, const struct cupti_api *cupti, const struct o
 {
 	return when == ALWAYS || (when == WITH_GRAPHS && options->is_graph_level) ||
 	       (when == WITH_SYNCS && options->syncs) ||
-	       (when == WITH_ALLOCATIONS && options->allocations) ||
 	       (when == WITH_ALL_API && needs_all_calls(cupti, options));
 }
 
@@ -343,26 +341,6 @@ static void decode_sync(struct trace_rows *rows, const CUpti_ActivitySynchroniza
 		trace_write_syncs(rows, &row);
 }
 
-static void decode_allocation(struct trace_rows *rows, const CUpti_ActivityMemory4 *memory)
-{
-	struct trace_allocations_row row = {
-		.time_ns = (int64_t)memory->timestamp,
-		.operation = memory->memoryOperationType,
-		.memory = memory->memoryKind,
-		.address = memory->address,
-		.bytes = memory->bytes,
-		.is_async = memory->isAsync != 0,
-		.pool = memory->isAsync ? memory->memoryPoolConfig.address : 0,
-		.device = memory->deviceId,
-		.context = memory->contextId,
-		.stream = memory->streamId,
-		.correlation = memory->correlationId,
-	};
-
-	if (is_wanted_span(memory->timestamp, memory->timestamp))
-		trace_write_allocations(rows, &row);
-}
-
 static const struct {
 	CUpti_ActivityOverheadKind kind;
 	bool is_profiler;
@@ -544,9 +522,6 @@ static void decode_record(const struct cupti_api *cupti, struct trace_rows *rows
 		break;
 	case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
 		decode_sync(rows, (const void *)record);
-		break;
-	case CUPTI_ACTIVITY_KIND_MEMORY2:
-		decode_allocation(rows, (const void *)record);
 		break;
 	case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER:
 		managed_memory_decode(rows, (const void *)record);

@@ -7,6 +7,7 @@
 
 #define MACHINE_CUDA 190 /* EM_CUDA */
 #define ENTRY_POINT 0x10 /* STO_CUDA_ENTRY of a symbol: a kernel, not a function that one calls */
+#define MANAGED 0x04	 /* in st_other of a __managed__ variable, as nvcc 13.0 sets it */
 #define ABI_WITH_SM_ABOVE 8  /* from this ABI version on flags hold the SM one byte further up */
 #define INSTRUCTION_BYTES 16 /* since Volta */
 #define INFO_SIZED_VALUE 4   /* EIFMT_SVAL: a record of .nv.info with its own length */
@@ -291,7 +292,8 @@ static struct cubin_counts count_functions(struct cubin *cubin)
 }
 
 static void visit_kernel(struct cubin *cubin, const struct section *section,
-			 const struct cubin_counts *functions, cubin_visitor each, void *context)
+			 const struct cubin_counts *functions, const struct cubin_visitor *visitor,
+			 void *context)
 {
 	struct cubin_kernel kernel = {.name = function_of(section),
 				      .sm = cubin->sm,
@@ -300,23 +302,42 @@ static void visit_kernel(struct cubin *cubin, const struct section *section,
 
 	if (code && count_code(&kernel.counts, code, section->size, cubin->sm))
 		add_counts(&kernel.counts, functions);
-	each(&kernel, context);
+	if (visitor->kernel)
+		visitor->kernel(&kernel, context);
 }
 
-static size_t visit_kernels(struct cubin *cubin, cubin_visitor each, void *context)
+static size_t visit_kernels(struct cubin *cubin, const struct cubin_visitor *visitor, void *context)
 {
 	struct cubin_counts functions = count_functions(cubin);
 	size_t count = 0;
 
 	for (size_t i = 0; i < cubin->section_count; i++)
 		if (cubin->sections[i].is_kernel && function_of(&cubin->sections[i])) {
-			visit_kernel(cubin, &cubin->sections[i], &functions, each, context);
+			visit_kernel(cubin, &cubin->sections[i], &functions, visitor, context);
 			count++;
 		}
 	return count;
 }
 
-size_t cubin_read(const void *bytes, size_t size, cubin_visitor each, void *context)
+/* They lie in .nv.global and, with a value, in .nv.global.init. */
+static void visit_variables(const struct cubin *cubin, const struct cubin_visitor *visitor,
+			    void *context)
+{
+	static const char global[] = ".nv.global";
+	Elf64_Sym symbol;
+
+	for (uint64_t i = 0; read_symbol(cubin, i, &symbol); i++)
+		if (ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT && symbol.st_size &&
+		    symbol.st_shndx < cubin->section_count &&
+		    !strncmp(cubin->sections[symbol.st_shndx].name, global, strlen(global)))
+			visitor->variable(&(struct cubin_variable){symbol.st_size,
+								   (symbol.st_other & MANAGED) !=
+									   0},
+					  context);
+}
+
+size_t cubin_read(const void *bytes, size_t size, const struct cubin_visitor *visitor,
+		  void *context)
 {
 	struct cubin cubin = {.bytes = bytes, .size = size, .code_left = size};
 	Elf64_Ehdr header;
@@ -331,7 +352,9 @@ size_t cubin_read(const void *bytes, size_t size, cubin_visitor each, void *cont
 		for (size_t i = 0; i < cubin.section_count; i++)
 			if (!strcmp(cubin.sections[i].name, ".nv.info"))
 				read_frame_sizes(&cubin, &cubin.sections[i]);
-		count = visit_kernels(&cubin, each, context);
+		count = visit_kernels(&cubin, visitor, context);
+		if (visitor->variable)
+			visit_variables(&cubin, visitor, context);
 	}
 	free(cubin.sections);
 	return count;

@@ -6,6 +6,7 @@
 #ifndef ROOFLINE_CUBIN_H
 #define ROOFLINE_CUBIN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,9 +32,20 @@ struct cubin_kernel {
 	struct cubin_counts counts; /* with those of the functions that it may call */
 };
 
-typedef void (*cubin_visitor)(const struct cubin_kernel *kernel, void *context);
+/* A variable in global memory: __device__, or __managed__. */
+struct cubin_variable {
+	uint64_t bytes;
+	bool is_managed;
+};
 
-/* Calls each for every kernel of a file.  Returns how many there were: 0 for what is no cubin. */
-size_t cubin_read(const void *bytes, size_t size, cubin_visitor each, void *context);
+/* Each may be NULL. */
+struct cubin_visitor {
+	void (*kernel)(const struct cubin_kernel *kernel, void *context);
+	void (*variable)(const struct cubin_variable *variable, void *context);
+};
+
+/* Call the visitor for every kernel and variable of a file.  Returns the number of kernels: 0 for what is no cubin. */
+size_t cubin_read(const void *bytes, size_t size, const struct cubin_visitor *visitor,
+		  void *context);
 
 #endif

@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "activity.h"
+#include "allocation_calls.h"
 #include "attach.h"
 #include "arguments/arguments.h"
 #include "buffers.h"
@@ -114,7 +115,7 @@ static void on_context(CUpti_CallbackId id, CUcontext context)
 static void on_resource(CUpti_CallbackId id, const CUpti_ResourceData *data)
 {
 	if (id == CUPTI_CBID_RESOURCE_MODULE_LOADED)
-		machine_code_on_module(data->resourceDescriptor);
+		machine_code_on_module(data->context, data->resourceDescriptor);
 	else if (!graph_structure_on_resource(id, data->resourceDescriptor))
 		on_context(id, data->context);
 }
@@ -132,8 +133,10 @@ static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_Cal
 	/* Launches come here too often for a system call: a fork has made owner 0. */
 	if (domain == CUPTI_CB_DOMAIN_DRIVER_API ? owner == 0 : !inject_is_recording())
 		return;
-	if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
+	if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
 		arguments_on_driver_call(id, data);
+		allocation_calls_on_call(id, data);
+	}
 	if ((domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API) &&
 	    program_calls_on_call(domain, id, data))
 		return;
@@ -195,23 +198,10 @@ static void on_fork_child(void)
 
 /* ---- starting ---- */
 
-/* CUPTI 12 does not tell who was first. */
-static CUptiResult call_subscribe(const struct cupti_api *api, char *other, size_t other_size)
-{
-	CUpti_SubscriberParams parameters = {.structSize = CUpti_SubscriberParams_STRUCT_SIZE,
-					     .subscriberName = "rooflinectl",
-					     .oldSubscriberName = other,
-					     .oldSubscriberSize = other_size};
-
-	return api->cuptiSubscribe_v2
-		       ? api->cuptiSubscribe_v2(&subscriber, callback, NULL, &parameters)
-		       : api->cuptiSubscribe(&subscriber, callback, NULL);
-}
-
 static bool subscribe(const struct cupti_api *api)
 {
 	char other[CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN] = "";
-	CUptiResult result = call_subscribe(api, other, sizeof(other));
+	CUptiResult result = cupti_api_subscribe(&subscriber, callback, other, sizeof(other));
 
 	if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED && options.yield)
 		is_yielded = true;
@@ -225,8 +215,10 @@ static bool subscribe(const struct cupti_api *api)
 			attach_problem, sizeof(attach_problem),
 			"CUPTI cannot be used: %s (%d); nothing is recorded. Run rooflinectl doctor",
 			cupti_error_text(api, result), (int)result);
-	if (result == CUPTI_SUCCESS)
-		cupti_api_ask_version();
+	else if (*other)
+		log_warn(
+			"another profiler (%s) shares CUPTI with this one; each gets records of its own",
+			other);
 	return result == CUPTI_SUCCESS;
 }
 
@@ -388,6 +380,7 @@ static void start_once(void)
 	machine_code_start(cupti, subscriber);
 	program_rows_init(cupti, flush_thread_wake);
 	program_calls_start(cupti, subscriber, &options);
+	allocation_calls_start(cupti, subscriber, &options);
 	loaded_images_start(cupti, subscriber);
 	launch_attributes_start(cupti, subscriber, &options);
 	managed_memory_start(cupti, subscriber, &options);

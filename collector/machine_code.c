@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "allocation_calls.h"
 #include "clock.h"
 #include "cubin.h"
 #include "program_rows.h"
@@ -112,9 +113,21 @@ static void add_entry(struct entry *added)
 		note_unwritten();
 }
 
-static void add_kernel(const struct cubin_kernel *kernel, void *context)
+struct loaded_module {
+	CUcontext context;
+	struct trace_modules_row row;
+};
+
+static void add_variable(const struct cubin_variable *variable, void *loaded)
 {
-	struct trace_modules_row *module = context;
+	const struct loaded_module *module = loaded;
+
+	allocation_calls_on_static(module->context, variable->bytes, variable->is_managed);
+}
+
+static void add_kernel(const struct cubin_kernel *kernel, void *loaded)
+{
+	struct trace_modules_row *module = &((struct loaded_module *)loaded)->row;
 	struct entry added = {.key = key_of(kernel->name),
 			      .code = module->code,
 			      .counts = kernel->counts,
@@ -144,18 +157,20 @@ static uint64_t hash_of(const void *code, size_t size)
 	return hash;
 }
 
-void machine_code_on_module(const CUpti_ModuleResourceData *module)
+void machine_code_on_module(CUcontext context, const CUpti_ModuleResourceData *module)
 {
-	struct trace_modules_row row = {.time_ns = clock_ns(CLOCK_REALTIME)};
+	static const struct cubin_visitor visitor = {add_kernel, add_variable};
+	struct loaded_module loaded = {context, {.time_ns = clock_ns(CLOCK_REALTIME)}};
+	struct trace_modules_row *row = &loaded.row;
 
 	if (!module || !module->pCubin)
 		return;
-	row.thread = (uint32_t)syscall(SYS_gettid);
-	row.bytes = module->cubinSize;
-	row.code = hash_of(module->pCubin, module->cubinSize);
-	row.kernel_count =
-		(uint32_t)cubin_read(module->pCubin, module->cubinSize, add_kernel, &row);
-	program_rows_put_module(&row);
+	row->thread = (uint32_t)syscall(SYS_gettid);
+	row->bytes = module->cubinSize;
+	row->code = hash_of(module->pCubin, module->cubinSize);
+	row->kernel_count =
+		(uint32_t)cubin_read(module->pCubin, module->cubinSize, &visitor, &loaded);
+	program_rows_put_module(row);
 }
 
 /* The first of a name to run, or another shape of it. */

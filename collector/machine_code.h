@@ -15,8 +15,8 @@
 /* Asks CUPTI to tell of modules, and the trace writer of signatures. */
 void machine_code_start(const struct cupti_api *cupti, CUpti_SubscriberHandle subscriber);
 
-/* In the callback of CUPTI_CBID_RESOURCE_MODULE_LOADED, on any thread. */
-void machine_code_on_module(const CUpti_ModuleResourceData *module);
+/* Call it in the callback of CUPTI_CBID_RESOURCE_MODULE_LOADED, on any thread.  context: into which the module was loaded. */
+void machine_code_on_module(CUcontext context, const CUpti_ModuleResourceData *module);
 
 /* The rows of kernels that ran and have none yet. */
 void machine_code_write(struct trace_rows *rows);

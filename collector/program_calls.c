@@ -76,21 +76,19 @@ static void read_parameters(enum event_call kind, const void *parameters, CUeven
 	}
 }
 
-#define NO_STREAM UINT32_MAX
-
-static uint32_t result_of(const CUpti_CallbackData *data)
+uint32_t program_calls_result(const CUpti_CallbackData *data)
 {
 	return data->functionReturnValue ? *(const uint32_t *)data->functionReturnValue : 0;
 }
 
-static uint32_t stream_id(const CUpti_CallbackData *data, enum event_call kind, CUstream stream,
-			  bool is_per_thread)
+uint32_t program_calls_stream_id(const CUpti_CallbackData *data, CUstream stream,
+				 bool is_per_thread)
 {
-	uint32_t id = NO_STREAM;
+	uint32_t id = PROGRAM_NO_STREAM;
 
-	if (kind == EVENT_SYNCHRONIZE || !cupti->cuptiGetStreamIdEx ||
+	if (!cupti->cuptiGetStreamIdEx ||
 	    cupti->cuptiGetStreamIdEx(data->context, stream, is_per_thread, &id) != CUPTI_SUCCESS)
-		return NO_STREAM;
+		return PROGRAM_NO_STREAM;
 	return id;
 }
 
@@ -99,13 +97,15 @@ static void note_event_call(size_t call, const CUpti_CallbackData *data)
 	enum event_call kind = event_calls[call].kind;
 	struct trace_event_calls_row row = {.correlation = data->correlationId,
 					    .kind = kind,
-					    .context = data->contextUid};
+					    .context = data->contextUid,
+					    .stream = PROGRAM_NO_STREAM};
 	CUevent event;
 	CUstream stream;
 
 	read_parameters(kind, data->functionParams, &event, &stream);
 	row.event = (uintptr_t)event;
-	row.stream = stream_id(data, kind, stream, event_calls[call].is_per_thread);
+	if (kind != EVENT_SYNCHRONIZE)
+		row.stream = program_calls_stream_id(data, stream, event_calls[call].is_per_thread);
 	program_rows_put_event_call(&row);
 }
 
@@ -113,7 +113,7 @@ static bool on_event_call(CUpti_CallbackId id, const CUpti_CallbackData *data)
 {
 	for (size_t i = 0; i < sizeof(event_calls) / sizeof(*event_calls); i++)
 		if (event_calls[i].id == id) {
-			if (data->callbackSite == CUPTI_API_EXIT && !result_of(data))
+			if (data->callbackSite == CUPTI_API_EXIT && !program_calls_result(data))
 				note_event_call(i, data);
 			return true;
 		}
@@ -144,7 +144,7 @@ static void on_followed_call(CUpti_CallbackDomain domain, CUpti_CallbackId id,
 	}
 	row.start_ns = (int64_t)*data->correlationData;
 	row.thread = this_thread();
-	row.result = result_of(data);
+	row.result = program_calls_result(data);
 	if (row.start_ns && window_contains(row.start_ns) && !idle_wait_is_thread(row.thread))
 		program_rows_put_call(domain, id, &row);
 }

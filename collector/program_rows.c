@@ -19,6 +19,7 @@ struct program_row {
 		LAUNCH_ARGUMENTS,
 		GRAPH_NODE,
 		GRAPH_EDGE,
+		ALLOCATION,
 		COLLECTIVE,
 		COMMUNICATOR
 	} kind;
@@ -35,6 +36,7 @@ struct program_row {
 		struct trace_launch_arguments_row launch_arguments;
 		struct trace_graph_nodes_row node;
 		struct trace_graph_edges_row edge;
+		struct trace_allocations_row allocation;
 		struct trace_collectives_row collective;
 		struct trace_communicators_row communicator;
 	};
@@ -106,6 +108,11 @@ void program_rows_put_graph_edge(const struct trace_graph_edges_row *row)
 	put(&(struct program_row){.kind = GRAPH_EDGE, .edge = *row});
 }
 
+void program_rows_put_allocation(const struct trace_allocations_row *row)
+{
+	put(&(struct program_row){.kind = ALLOCATION, .allocation = *row});
+}
+
 void program_rows_put_collective(const struct trace_collectives_row *row)
 {
 	put(&(struct program_row){.kind = COLLECTIVE, .collective = *row});
@@ -154,6 +161,9 @@ static void write_row(void *rows, void *queued)
 		break;
 	case GRAPH_EDGE:
 		trace_write_graph_edges(out, &row->edge);
+		break;
+	case ALLOCATION:
+		trace_write_allocations(out, &row->allocation);
 		break;
 	case COLLECTIVE:
 		trace_write_collectives(out, &row->collective);

@@ -1,6 +1,6 @@
 /*
- * program_rows.h - rows that are made in CUPTI's callbacks, on the program's threads: calls, code, arguments, parts of
- * graphs.
+ * program_rows.h - rows that are made in CUPTI's callbacks, on the program's threads: calls, memory, code, arguments,
+ * parts of graphs.
  */
 #ifndef ROOFLINE_PROGRAM_ROWS_H
 #define ROOFLINE_PROGRAM_ROWS_H
@@ -24,6 +24,7 @@ void program_rows_put_launch_arguments(const struct trace_launch_arguments_row *
 void program_rows_put_collective(const struct trace_collectives_row *row); /* its text is static */
 void program_rows_put_communicator(const struct trace_communicators_row *row);
 void program_rows_put_graph_node(const struct trace_graph_nodes_row *row);
+void program_rows_put_allocation(const struct trace_allocations_row *row);
 void program_rows_put_graph_edge(const struct trace_graph_edges_row *row);
 
 /* Writes what there is.  On our thread. */

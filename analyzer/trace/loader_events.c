@@ -232,7 +232,8 @@ static int add_allocation(const union trace_row *row, const struct reader_place 
 				all->profile->allocation_count);
 	if (!allocation)
 		return -ENOMEM;
-	if (device == PROFILE_NONE)
+	/* A free says it again, and may be made without a context. */
+	if (device == PROFILE_NONE && from->operation == OPERATION_ALLOCATE)
 		reader_count_loss(&task->losses, READER_orphan_ids, place,
 				  "device %u is not in devices.csv", from->device);
 	*allocation = (struct profile_allocation){

@@ -21,6 +21,8 @@
 #define CUPTI_WITH_APPEND_MODE 26 /* 12.8: what is done with samples that find no room */
 #define CUPTI_OF_CUDA_13 130000	  /* whether the device launched a kernel */
 
+#define CUPTI_WITH_SHARING 130300 /* several subscribers, each with records of its own */
+
 /* LIBRARY(name): in the order in which they are tried; CUPTI 13 needs a driver of CUDA 13. */
 #define CUPTI_LIBRARIES(LIBRARY)  \
 	LIBRARY("libcupti.so.13") \

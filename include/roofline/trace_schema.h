@@ -201,16 +201,17 @@
 	COLUMN(u32, priority, "that priority, as an unsigned copy of the int") \
 	COLUMN(u32, is_cooperative, "1 when it is cooperative: signatures.launch_type is 0 of such a launch")
 
-/* Memory as it is allocated and freed. */
+/* Memory as calls of the driver allocate and free it, and static variables as their module is loaded.  What a graph
+ * allocates has the time at which it was captured. */
 #define TRACE_ALLOCATIONS(COLUMN) \
 	COLUMN(i64, time_ns, "when") \
 	COLUMN(u32, operation, "1 allocated, 2 freed") \
 	COLUMN(u32, memory, "memory kind, as copies.src_memory") \
-	COLUMN(u64, address, "where it begins") \
-	COLUMN(u64, bytes, "how much") \
+	COLUMN(u64, address, "where it begins, an array's handle, 0 of a static variable") \
+	COLUMN(u64, bytes, "how much, 0 when freed") \
 	COLUMN(u32, is_async, "1 in the order of a stream") \
-	COLUMN(u64, pool, "address of the memory pool, 0 when there is none") \
-	COLUMN(u32, device, "devices.device") \
+	COLUMN(u64, pool, "handle of the memory pool, 0 when there is none or it is freed") \
+	COLUMN(u32, device, "devices.device, 4294967295 when freed without a context") \
 	COLUMN(u32, context, "contexts.context") \
 	COLUMN(u32, stream, "streams.stream, when is_async") \
 	COLUMN(u32, correlation, "api.correlation of the call")

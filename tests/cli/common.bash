@@ -22,6 +22,26 @@ print(value)
 sys.exit(value is False)' "$1" "${2:-/dev/stdin}"
 }
 
+# Each of these skips the test where the machine lacks what it needs, for a reason that make check counts.
+
+# needs_command NAME
+needs_command() {
+	command -v "$1" >/dev/null || skip "needs $1"
+}
+
+# needs_terminal: in /dev/pts, where script(1), tests/tools/on_terminal.py and record --live make one
+needs_terminal() {
+	needs_command script
+	script -qec true /dev/null </dev/null >/dev/null 2>&1 || skip "needs a terminal (/dev/pts)"
+}
+
+# needs_namespaces OPTION...: those that unshare makes with these options for any user, and mounts in that of --mount
+needs_namespaces() {
+	local try=true
+	[[ " $* " != *" --mount "* ]] || try="mount -t tmpfs none '$BATS_TEST_TMPDIR'"
+	unshare --user --map-root-user "$@" sh -c "$try" >/dev/null 2>&1 || skip "needs namespaces (unshare $*)"
+}
+
 # recording_names: of the packed recordings in tests/recordings; any command takes tests/recordings/NAME
 recording_names() {
 	(cd "$root/tests/recordings" && printf '%s\n' *.roofline | sed 's/[.]roofline$//')

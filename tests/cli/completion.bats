@@ -66,7 +66,7 @@ offers_files() {
 }
 
 @test "zsh completes what bash does" {
-	command -v zsh >/dev/null || skip "zsh is not installed"
+	needs_command zsh
 	touch afile
 	for line in "report --for=--format" "report --format j=json" "--no-pager rep=report" "plot timel=timeline" "report --html af=afile"; do
 		zsh -fc '

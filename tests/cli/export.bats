@@ -75,7 +75,7 @@ recipe() {
 
 @test "the page's recipe for Parquet by DuckDB gives the kernels with the rows and types that SQLite has" {
 	packaged -c 'import duckdb, pyarrow.parquet' || skip "no DuckDB and pyarrow found: pip install duckdb pyarrow"
-	command -v sqlite3 >/dev/null || skip "no sqlite3 found"
+	needs_command sqlite3
 	duckdb() { packaged -c 'import duckdb, sys; duckdb.sql(sys.argv[1])' "$2"; }
 	exported pytorch.naive run1.sqlite
 	eval "$(recipe duckdb)"
@@ -288,6 +288,7 @@ recipe() {
 }
 
 @test "what cannot go to stdout says so in one line: a database, anything on a terminal or on a full disk" {
+	needs_terminal
 	run -1 --separate-stderr exported graph_chain.naive - -f sqlite
 	[ -z "$output" ]
 	[ "$stderr" = "rooflinectl export: stdout: a database is not written from front to back; give -o the name of a file" ]

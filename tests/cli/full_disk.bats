@@ -68,7 +68,7 @@ beyond() {
 }
 
 @test "a picture that cannot be written whole is none: neither this one nor an old one" {
-	command -v gnuplot >/dev/null || skip "no gnuplot"
+	needs_command gnuplot
 	"$ROOFLINECTL" unpack "$recording" -o folder
 	for format in svg png pdf; do
 		echo old >roofline-kernels.$format

@@ -48,7 +48,8 @@ shown() {
 }
 
 @test "JSON on a terminal has no character that it would obey" {
-	script -qec "'$ROOFLINECTL' report --format json hostile" /dev/null </dev/null | tr -d '\r' >out || skip "no script"
+	needs_terminal
+	script -qec "'$ROOFLINECTL' report --format json hostile" /dev/null </dev/null | tr -d '\r' >out
 	! LC_ALL=C grep -q $'\xc2\x9b' out
 	grep -q 'u009B' out
 }
@@ -75,7 +76,7 @@ shown() {
 }
 
 @test "pictures are well-formed, and their text is what can be shown" {
-	command -v gnuplot >/dev/null || skip "no gnuplot"
+	needs_command gnuplot
 	"$ROOFLINECTL" plot -o pictures hostile
 	is_text pictures/*.svg
 	python3 - pictures/*.svg <<-'END'

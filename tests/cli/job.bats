@@ -225,7 +225,7 @@ AllGather 100000 0.5" ]
 @test "sizes that read the same are told as whole bytes, and a chart does not say that links do more than they do" {
 	run -0 --separate-stderr "$ROOFLINECTL" report "$root/tests/recordings/ddp.buckets.4" -s message_sizes
 	[[ "$(tr -s ' ' <<<"$output")" == *"AllReduce 37,785,600 4 "*"AllReduce 37,761,024 4 "*"AllReduce 360 MiB 4 "*"AllGather 8 B 4 "* ]]
-	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
+	needs_command gnuplot
 	"$ROOFLINECTL" plot message_sizes "$root/tests/recordings/ddp.buckets.4" -o pictures
 	picture=$(<pictures/roofline-message_sizes.svg)
 	[[ $picture == *"most time: AllReduce of 37,785,600 B, "*"(as fast as these links were measured)"* ]]
@@ -242,7 +242,7 @@ for row in csv.DictReader(sys.stdin): print(row["ceiling_ns"])' <<<"$output")" =
 }
 
 @test "plot message_sizes puts each size under the line of what was measured, or says that nobody measured it" {
-	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
+	needs_command gnuplot
 	built --ranks 4 --nccl 1048576 --swap 4
 	python3 "$root/tests/tools/make_step.py" step --links links.json --gpus 4 --reduce 50000,50000
 	run -0 --separate-stderr "$ROOFLINECTL" plot message_sizes ./job --ceilings links.json --format term
@@ -311,7 +311,7 @@ for row in csv.DictReader(sys.stdin): print(row["ceiling_ns"])' <<<"$output")" =
 
 # drawn OPTION...: the chart of the job as SVG, and as characters
 drawn() {
-	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
+	needs_command gnuplot
 	run -0 --separate-stderr "$ROOFLINECTL" plot job ./job -o pictures "$@"
 	[[ "$output" == pictures/roofline-job*.svg ]]
 	picture=$(<"$output")

@@ -139,7 +139,7 @@ assert found and float(sys.argv[1]) <= float(found[1]) <= float(sys.argv[2]), ch
 	run "$ROOFLINECTL" whatif --peer-copy --range run "$(of p2p_overlap.naive)"
 	[ "$status" -eq 0 ]
 	[[ "$output" != *picture* ]]
-	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
+	needs_command gnuplot
 	"$ROOFLINECTL" plot whatif --peer-copy --range run "$(of p2p_overlap.naive)" -o "$BATS_TEST_TMPDIR" >/dev/null
 	grep -q "no picture of a change of all ranks" "$BATS_TEST_TMPDIR/roofline-whatif-range-run.svg"
 }

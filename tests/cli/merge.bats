@@ -142,7 +142,7 @@ refused() {
 }
 
 @test "mpirun merges in a tree" {
-	command -v mpirun >/dev/null || skip "there is no mpirun"
+	needs_command mpirun
 	"$ROOFLINECTL" merge ranks -o expected.summary
 	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -n 3 \
 		"$ROOFLINECTL" merge --mpi ranks -o mpirun.summary

@@ -4,7 +4,7 @@ bats_require_minimum_version 1.5.0
 load common
 
 setup() {
-	command -v script >/dev/null || skip "needs script(1)"
+	needs_terminal
 	mkdir "$BATS_TEST_TMPDIR/here" # bats keeps files of its own beside it
 	cd "$BATS_TEST_TMPDIR/here"
 	ln -s "$root"/tests/recordings/{graph_chain.naive,graph_chain.graph,collectives.ordered}.roofline .

@@ -72,7 +72,7 @@ tarred() {
 	[ "$(stat -c %s one.roofline)" -lt $(($(cat one/*/* | wc -c) / 4)) ]
 	"$ROOFLINECTL" pack --level 19 one -o less.roofline
 	[ "$(stat -c %s less.roofline)" -lt "$(stat -c %s one.roofline)" ]
-	command -v zstd >/dev/null || skip "zstd is not installed"
+	needs_command zstd
 	[[ "$(zstd -lv one.roofline 2>&1)" == *"Check: XXH64"* ]]
 	[ "$(tar --zstd -tf one.roofline | sort)" = "$(cd one && find . -type f | sed 's#^[.]/##' | sort)" ]
 }
@@ -170,7 +170,7 @@ tarred() {
 }
 
 @test "names that lead elsewhere, links and devices in a packed file are refused, and nothing is written" {
-	command -v zstd >/dev/null || skip "zstd is not installed"
+	needs_command zstd
 	make_recording there/one
 	mkdir there/here
 	ln -s ../../one/host.7/kernels.csv there/here/kernels.csv

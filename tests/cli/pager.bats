@@ -4,6 +4,7 @@ bats_require_minimum_version 1.5.0
 load common
 
 setup() {
+	needs_terminal
 	cd "$BATS_TEST_TMPDIR"
 	recording="$root/tests/recordings/graph_chain.naive"
 	export TERM=xterm LESS=
@@ -77,7 +78,7 @@ shown() {
 }
 
 @test "less shows the first screen, and ends on q" {
-	command -v less >/dev/null || skip "less is not installed"
+	needs_command less
 	unset LESS
 	PAGER=less run -0 python3 "$root/tests/tools/on_terminal.py" 10 100 \
 		"$ROOFLINECTL" report "$recording" -s kernels,devices <<<q

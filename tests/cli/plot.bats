@@ -10,10 +10,6 @@ setup() {
 	"$BUILD/tests/tools/make_trace" recording 5000
 }
 
-needs_gnuplot() {
-	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
-}
-
 # Nothing is left in the folder for temporary files.
 no_rubbish() {
 	[ -z "$(ls -A "$TMPDIR")" ]
@@ -24,7 +20,7 @@ magic_of() { # FILE COUNT
 }
 
 @test "plot draws every chart it has data for as SVG in charts/ and the recording's name, and lists the paths" {
-	needs_gnuplot
+	needs_command gnuplot
 	run --separate-stderr "$ROOFLINECTL" plot
 	[ "$status" -eq 0 ]
 	[ "$output" = "charts/recording/roofline-timeline.svg
@@ -39,7 +35,7 @@ charts/recording/roofline-launch_roofline.svg" ]
 }
 
 @test "a chart without data is not drawn: what is missing and what records it is told, and an old picture goes" {
-	needs_gnuplot
+	needs_command gnuplot
 	mkdir pictures
 	echo old >pictures/roofline-roofline.svg
 	run --separate-stderr "$ROOFLINECTL" plot recording -o pictures
@@ -54,7 +50,7 @@ rooflinectl plot: atomics: not drawn: recording has no counters of atomics; reco
 }
 
 @test "no recording's pictures take the place of another's" {
-	needs_gnuplot
+	needs_command gnuplot
 	local away=$BATS_FILE_TMPDIR/away
 	mkdir other "$away"
 	"$BUILD/tests/tools/make_trace" other/recording 100
@@ -83,7 +79,7 @@ rooflinectl plot: atomics: not drawn: recording has no counters of atomics; reco
 }
 
 @test "labels beside the rows begin within the picture, also those with the scale of a strip" {
-	needs_gnuplot
+	needs_command gnuplot
 	local recording=$root/tests/recordings/dp_tokens.naive
 	"$ROOFLINECTL" plot "$recording" timeline -o .
 	python3 - "$(sed -n 's/^[[:space:]]*\([0-9, ]*\),$/\1,/p' "$root/analyzer/charts/text_width.c" | tr -d '\n')" <<-'END'
@@ -98,7 +94,7 @@ rooflinectl plot: atomics: not drawn: recording has no counters of atomics; reco
 }
 
 @test "causes that share a hatching stay apart in gray, also those of kernels, and the page has the same hatchings" {
-	needs_gnuplot
+	needs_command gnuplot
 	gnuplot -e "format = 'svg'; columns = 80; chart_part = ''; text_ascii = 'a'; array advance[2]; plots = '$root/plots'" \
 		-e "load '$root/plots/style.gp'" -e "print palette; print hatch" 2>colors.txt
 	python3 - "$root/html/colors.js" <<-'END'
@@ -119,7 +115,7 @@ rooflinectl plot: atomics: not drawn: recording has no counters of atomics; reco
 }
 
 @test "plot --format png and pdf write what their names say, into the folder of -o" {
-	needs_gnuplot
+	needs_command gnuplot
 	run "$ROOFLINECTL" plot recording -o pictures --format png
 	[ "$status" -eq 0 ]
 	run "$ROOFLINECTL" plot -o pictures --format pdf recording
@@ -131,7 +127,7 @@ rooflinectl plot: atomics: not drawn: recording has no counters of atomics; reco
 }
 
 @test "plot draws only the charts that are named" {
-	needs_gnuplot
+	needs_command gnuplot
 	run "$ROOFLINECTL" plot recording gaps
 	[ "$status" -eq 0 ]
 	[ "$output" = charts/recording/roofline-gaps.svg ]
@@ -141,7 +137,7 @@ rooflinectl plot: atomics: not drawn: recording has no counters of atomics; reco
 }
 
 @test "plot --format term fits the terminal and writes no file and no color into a pipe" {
-	needs_gnuplot
+	needs_command gnuplot
 	for columns in 60 80 132; do
 		COLUMNS=$columns run --separate-stderr "$ROOFLINECTL" plot --format term
 		[ "$status" -eq 0 ]
@@ -184,8 +180,8 @@ for marks, figures in axes:
 }
 
 @test "plot --format term has color on a terminal, unless NO_COLOR is set" {
-	needs_gnuplot
-	command -v script >/dev/null || skip "script(1) is not installed"
+	needs_command gnuplot
+	needs_terminal
 	run script -qec "$ROOFLINECTL plot --format term timeline" /dev/null
 	[ "$status" -eq 0 ]
 	[[ "$output" == *$'\033[38;2;'* ]]
@@ -196,7 +192,7 @@ for marks, figures in axes:
 }
 
 @test "plot --from and --to draw a part of the timeline" {
-	needs_gnuplot
+	needs_command gnuplot
 	run "$ROOFLINECTL" plot --from 0.1 --to 0.3 --format term timeline
 	[ "$status" -eq 0 ]
 	[[ "${lines[0]}" == *"of 200 us; largest cause "* ]]
@@ -204,7 +200,7 @@ for marks, figures in axes:
 }
 
 @test "plot shows samples of the GPU under the kernels, and hatches what was not sampled" {
-	needs_gnuplot
+	needs_command gnuplot
 	"$BUILD/tests/tools/make_trace" sampled 5000 5000 2
 	for format in svg png pdf; do
 		run "$ROOFLINECTL" plot sampled -o . --format "$format" timeline
@@ -222,7 +218,7 @@ for marks, figures in axes:
 }
 
 @test "plot --format term draws samples as blocks" {
-	needs_gnuplot
+	needs_command gnuplot
 	"$BUILD/tests/tools/make_trace" sampled 5000 5000
 	run "$ROOFLINECTL" plot sampled --format term timeline
 	[ "$status" -eq 0 ]
@@ -243,7 +239,7 @@ for marks, figures in axes:
 }
 
 @test "plot of a range or a time, without a chart's name, draws the timeline only" {
-	needs_gnuplot
+	needs_command gnuplot
 	for part in --range=step:3 --from=3 --to=4ms; do
 		run "$ROOFLINECTL" plot "$part" -o "part$part"
 		[ "$status" -eq 0 ]
@@ -253,7 +249,7 @@ for marks, figures in axes:
 }
 
 @test "the legend has every cause that is drawn, also one that is in the margin around a range alone" {
-	needs_gnuplot
+	needs_command gnuplot
 	"$ROOFLINECTL" report "$recordings/pytorch.graph" --range run -s gaps -f json >report.json
 	run ! grep -q '"host_decision": [1-9]' report.json
 	"$ROOFLINECTL" plot "$recordings/pytorch.graph" timeline --range run -o .
@@ -261,7 +257,7 @@ for marks, figures in axes:
 }
 
 @test "charts that are not over time are drawn of the part that is asked for, as a report of it, and say so" {
-	needs_gnuplot
+	needs_command gnuplot
 	local graph_chain=$recordings/graph_chain.naive
 	run "$ROOFLINECTL" plot "$graph_chain" kernels gaps launch_roofline --range iteration:7 -f term
 	[ "$status" -eq 0 ]
@@ -306,13 +302,13 @@ refused() {
 	run "$ROOFLINECTL" plot - timeline kernels --range step:1 <packed
 	[ "$status" -eq 2 ]
 	[[ "$output" == *"stdin is read once: draw them apart" ]]
-	needs_gnuplot
+	needs_command gnuplot
 	run "$ROOFLINECTL" plot - kernels --range step:1 -o . <packed
 	[ "$output" = roofline-kernels-range-step.1.svg ]
 }
 
 @test "the picture of a part does not take the place of another's, nor of that of the whole, and has a name without surprises" {
-	needs_gnuplot
+	needs_command gnuplot
 	local graph_chain=$recordings/graph_chain.naive
 	for part in "" "--range=iteration:7" "--range=iteration:8" "--range=run" "--from=1ms --to=2ms" "--from=1ms" \
 		"--kernels=mix|shift" "--kernels=mix.shift|mix" "--stream=13" "--kernels=step_kernel.*(mix|shift|/../|scale|none|nothing|nobody|nowhere|never)"; do
@@ -327,7 +323,7 @@ roofline-kernels-from-1ms.svg roofline-kernels-stream-13.svg " ]
 }
 
 @test "-o makes the folders above its own, and tells what to do where it cannot" {
-	needs_gnuplot
+	needs_command gnuplot
 	run "$ROOFLINECTL" plot recording kernels -o a/b/c
 	[ "$status" -eq 0 ]
 	[ "$output" = a/b/c/roofline-kernels.svg ]
@@ -340,7 +336,7 @@ roofline-kernels-from-1ms.svg roofline-kernels-stream-13.svg " ]
 }
 
 @test "kernels are called in a chart as in the report, with the functor that tells them apart" {
-	needs_gnuplot
+	needs_command gnuplot
 	"$ROOFLINECTL" plot "$recordings/pytorch.compile" kernels launch_roofline -o .
 	"$ROOFLINECTL" report "$recordings/pytorch.compile" -s kernels --top 20 >report.txt
 	for name in "vectorized_elementwise_kernel<4, FillFunctor<int>>" "vectorized_elementwise_kernel<4, FillFunctor<float>>" \
@@ -357,13 +353,13 @@ roofline-kernels-from-1ms.svg roofline-kernels-stream-13.svg " ]
 }
 
 @test "an inner NVTX range's row has no tab before it" {
-	needs_gnuplot
+	needs_command gnuplot
 	run "$ROOFLINECTL" plot "$recordings/graph_chain.naive" timeline --format term --range check
 	[[ "$output" == *NVTX*==check* && "$output" != *$'\t'* ]]
 }
 
 @test "plot --range zooms to the N-th NVTX range of a name, or to a kernel" {
-	needs_gnuplot
+	needs_command gnuplot
 	run "$ROOFLINECTL" plot --range=step:3 --format term timeline
 	[ "$status" -eq 0 ]
 	[[ "${lines[1]}" == *"step, 3 of 5, at 6."*" ms; idle: "* ]]
@@ -394,7 +390,7 @@ roofline-kernels-from-1ms.svg roofline-kernels-stream-13.svg " ]
 recordings="$root/tests/recordings"
 
 @test "plot whatif shows iterations before and after, the recording before or after the chart's name" {
-	needs_gnuplot
+	needs_command gnuplot
 	export XDG_DATA_HOME=$BATS_TEST_TMPDIR/data # not with what this user measured
 	run "$ROOFLINECTL" plot whatif "$recordings/graph_chain.naive" -o . --graph
 	[ "$status" -eq 0 ]
@@ -414,7 +410,7 @@ recordings="$root/tests/recordings"
 }
 
 @test "plot whatif in the terminal has kernels closer together after than before" {
-	needs_gnuplot
+	needs_command gnuplot
 	export XDG_DATA_HOME=$BATS_TEST_TMPDIR/data
 	run "$ROOFLINECTL" plot whatif "$recordings/copy_overlap.naive" --overlap --format term
 	[ "$status" -eq 0 ]
@@ -431,7 +427,7 @@ recordings="$root/tests/recordings"
 }
 
 @test "plot whatif --range shows what changes there, and says where nothing does" {
-	needs_gnuplot
+	needs_command gnuplot
 	export XDG_DATA_HOME=$BATS_TEST_TMPDIR/data
 	run "$ROOFLINECTL" plot whatif "$recordings/graph_chain.naive" --graph --range run --format term
 	[ "$status" -eq 0 ]
@@ -446,7 +442,7 @@ recordings="$root/tests/recordings"
 }
 
 @test "plot whatif shows iterations that change in a strategy's range" {
-	needs_gnuplot
+	needs_command gnuplot
 	export XDG_DATA_HOME=$BATS_TEST_TMPDIR/data
 	run "$ROOFLINECTL" plot whatif "$recordings/graph_chain.naive" --graph=run --format term
 	[ "$status" -eq 0 ]
@@ -472,7 +468,7 @@ recordings="$root/tests/recordings"
 }
 
 @test "plot whatif says why nothing would change, and why nothing can be predicted" {
-	needs_gnuplot
+	needs_command gnuplot
 	export XDG_DATA_HOME=$BATS_TEST_TMPDIR/data
 	run "$ROOFLINECTL" plot whatif "$recordings/device_graph.tail" --graph --decide --format term
 	[ "$status" -eq 0 ]
@@ -547,7 +543,7 @@ device_decision: the host reads nothing small before it launches what follows" ]
 }
 
 @test "plot says when it cannot write the picture" {
-	needs_gnuplot
+	needs_command gnuplot
 	: >file
 	run "$ROOFLINECTL" plot -o file gaps
 	[ "$status" -eq 1 ]
@@ -566,7 +562,7 @@ draw_hostile() {
 }
 
 @test "plot draws a recording with a single kernel and hostile names" {
-	needs_gnuplot
+	needs_command gnuplot
 	"$BUILD/tests/tools/make_trace" single 1
 	for name in "it's \`touch owned\`" "\$(touch owned)" '""{a_b}^\\n %d;#@""'; do
 		sed -i "2,\$s|,.*|,\"${name//\\/\\\\}\"|" single/*/names.csv

@@ -429,7 +429,7 @@ assert len(rows) == 2 and len(rows[0]) == len(rows[1]), rows"
 }
 
 @test "color on a terminal, none with NO_COLOR" {
-	command -v script >/dev/null || skip "needs script(1)"
+	needs_terminal
 	unset NO_COLOR
 	run script -qec "'$ROOFLINECTL' report roofline.1" /dev/null
 	[[ "$output" == *$'\033[1mKernels'* ]]
@@ -444,7 +444,7 @@ at_terminal() {
 }
 
 @test "a terminal gets the same lines as a pipe, devices before the verdict" {
-	command -v script >/dev/null || skip "needs script(1)"
+	needs_terminal
 	local recording="$root/tests/recordings/graph_chain.naive.roofline"
 	at_terminal "'$ROOFLINECTL' report '$recording'" >terminal
 	"$ROOFLINECTL" report "$recording" >pipe
@@ -456,7 +456,7 @@ at_terminal() {
 }
 
 @test "at a terminal devices and what limits the run are told before advice is found" {
-	command -v script >/dev/null || skip "needs script(1)"
+	needs_terminal
 	[[ $BUILD != */sanitized ]] || skip "the sanitizer's allocator cannot be replaced"
 	local preload="$BUILD/tests/tools/libfail_malloc.so"
 	local recording="$root/tests/recordings/graph_chain.naive.roofline"

@@ -232,7 +232,7 @@ for row in csv.DictReader(sys.stdin):
 }
 
 @test "the charts show points and roofs, in the terminal as letters" {
-	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
+	needs_command gnuplot
 	run "$ROOFLINECTL" plot counted --ceilings counted.ceilings.json --format term roofline launch_roofline atomics
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"25.9% of the DRAM roof"* ]]

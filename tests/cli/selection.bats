@@ -265,6 +265,7 @@ empty() {
 }
 
 @test "a wider terminal has longer lines, with names that are not cut, and figures stay beside them" {
+	needs_terminal
 	run -0 script -qec "stty cols 150; '$ROOFLINECTL' report '$recording' -s api,kernels --kernels 'mix|scale'" /dev/null
 	[[ "$output" == *"all else is left out of what follows: time in which only other"* ]]
 	[[ "$output" =~ "cuDevicePrimaryCtxRetain "\ {1,20}[0-9] ]]

@@ -88,11 +88,12 @@ best_of() {
 }
 
 @test "a trial that took too long is run again with a longer --trial-timeout, and not with the same one" {
-	again=(--param s=0,1 --search exhaustive --repeats 0 -o results -- sh -c 'echo >>runs; sleep {s}')
-	tune --trial-timeout 0.3 "${again[@]}"
-	tune --trial-timeout 0.3 "${again[@]}"
+	again=(--param s=0,300 --search exhaustive --repeats 0 -o results -- sh -c 'echo >>runs; [ -e quick ] || exec sleep {s}')
+	tune --trial-timeout 3 "${again[@]}"
+	tune --trial-timeout 3 "${again[@]}"
 	[ "$(runs)" -eq 2 ]
-	tune --trial-timeout 30 "${again[@]}" 2>trials
+	touch quick
+	tune --trial-timeout 60 "${again[@]}" 2>trials
 	[ "$(runs)" -eq 3 ]
 	run ! grep timed_out trials
 }
@@ -152,7 +153,7 @@ best_of() {
 		echo 5
 	END
 	chmod +x slow
-	run --separate-stderr tune --param a=1,2 --objective 'stdout:^([0-9]+)' --trial-timeout 0.5 -o results -- ./slow '{a}'
+	run --separate-stderr tune --param a=1,2 --objective 'stdout:^([0-9]+)' --trial-timeout 3 -o results -- ./slow '{a}'
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"1 without a value: the program took longer than --trial-timeout"* ]]
 	[[ "$output" == *"Best    a=2  5"* ]]
@@ -250,7 +251,7 @@ best_of() {
 @test "no further trial begins when the seconds are over" {
 	run --separate-stderr tune --param a=1..9 --search random --seconds 0.5 -o results -- sleep '0.2{a}'
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"Trials  3 of 9 points (33%); --seconds were over"* || "$output" == *"Trials  2 of 9 points"* ]]
+	[[ "$output" =~ "Trials  "[1-4]" of 9 points ("[0-9]+"%); --seconds were over" ]]
 }
 
 @test "interrupted, tune ends the trial, tells what it has, and keeps what was measured" {

@@ -18,7 +18,7 @@ refused() {
 }
 
 @test "a packed recording that becomes far larger than it is ends in one line, and nothing of it stays" {
-	command -v zstd >/dev/null || skip "zstd is not installed"
+	needs_command zstd
 	mkdir host.7
 	truncate -s 200M host.7/kernels.csv
 	tar -cf - host.7 | zstd -q -1 >bomb.roofline
@@ -108,7 +108,7 @@ confined() {
 }
 
 @test "charts of such a recording start gnuplot alone, without a shell" {
-	command -v gnuplot >/dev/null || skip "no gnuplot"
+	needs_command gnuplot
 	hostile recording
 	"$ROOFLINECTL" plot -o pictures recording
 	[ -n "$(ls pictures)" ]

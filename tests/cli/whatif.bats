@@ -226,7 +226,7 @@ print([(a['speedup'], a['low'], a['high']) for a in json.load(sys.stdin)['advice
     changed: 54 kernels merge atomics, 16 in one
 "* ]]
 	[ "${lines[-1]}" = "As a picture: rooflinectl plot whatif --batch 16 $recordings/atomic_batch.naive" ]
-	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
+	needs_command gnuplot
 	"$ROOFLINECTL" plot whatif -o . --batch 16 "$recordings/atomic_batch.naive"
 	mv roofline-whatif.svg few.svg
 	"$ROOFLINECTL" plot whatif -o . --batch 64 "$recordings/atomic_batch.naive"
@@ -460,7 +460,7 @@ wrap() {
 	[[ "$output" == *$'\n'"  cuda_graph  (in NVTX range 'it's here')"$'\n'* ]]
 	[[ "$output" == *$'\n'"  remove_syncs"$'\n'* ]]
 	[ "${lines[-1]}" = "As a picture: rooflinectl plot whatif --graph='it'\\''s here' --fewer-waits other" ]
-	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
+	needs_command gnuplot
 	run -0 bash -c "'$ROOFLINECTL' ${lines[-1]#As a picture: rooflinectl}"
 	[ "$output" = charts/other/roofline-whatif.svg ]
 }
@@ -512,7 +512,7 @@ wrap() {
 	unpacked graph_chain.naive "it's one"
 	run -0 "$ROOFLINECTL" whatif "it's one" --graph --fewer-waits --range run
 	[ "${lines[-1]}" = "As a picture: rooflinectl plot whatif --graph --fewer-waits --range run 'it'\\''s one'" ]
-	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
+	needs_command gnuplot
 	local command=${lines[-1]#As a picture: rooflinectl}
 	run -0 bash -c "'$ROOFLINECTL' $command"
 	[ "$output" = "charts/it's one/roofline-whatif-range-run.svg" ]

@@ -173,7 +173,7 @@ END
 
 @test "without a GPU --json says skipped too, and is JSON" {
 	need_programs
-	command -v python3 >/dev/null || skip "no python3 to read JSON with"
+	needs_command python3
 	for name in $(workload_names); do
 		run bash -c '"$0" --json | python3 -c "
 import json, sys

@@ -412,9 +412,9 @@ problem() {
 		"$(sql "select min(pass), max(pass) from counted where correlation in ($(awk -F, '$3 == "first" { printf "%s%s", comma, $1; comma = "," }' ranges))")"
 }
 
-@test "a launch does not wait for a disk that takes two seconds a write" {
+@test "a launch does not wait for a disk that takes seconds for a write" {
 	export ODD_DISK=slow ODD_TABLE=/counters.csv ROOFLINE_FLUSH_MS=10
-	local steps=(driver cuda launch:count=20 sleep_ms:100 timed_launch:count=300,different=30)
+	local steps=(driver cuda "shell:touch timing" launch:count=20 until_lines:1:held timed_launch:count=300,different=30 "shell:rm timing")
 	capture bare "$app" "${steps[@]}"
 	capture with env CUDA_INJECTION64_PATH="$collector" \
 		LD_PRELOAD="$runtimes$BUILD/tests/collector/libodd_disk.so" "$app" "${steps[@]}"

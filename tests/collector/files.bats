@@ -94,17 +94,21 @@ load common
 
 @test "one table deleted meanwhile: told once, its rows counted as unwritten" {
 	export ROOFLINE_FLUSH_MS=10
-	record cuda kernels:5 sleep_ms:50 "shell:rm -f $recording/*/kernels.csv" kernels:7 exit:6
+	record cuda kernels:5 "until_lines:6:recording/*/kernels.csv" "shell:rm -f $recording/*/kernels.csv" kernels:7 exit:6
 	warned 1 'cannot write .*kernels.csv: No such file or directory'
 	sealed
 	equal unwritten_rows 7 "$(loss unwritten_rows)"
 }
 
+# Steps that wait until the collector has said so.
+no_space="until_lines:1:with.err:No space left"
+has_ended="until_lines:1:with.err:has ended"
+
 # on_small_disk KIB STEP...: record on a disk of that size, and with \$disk_options, mounted at small/ and copied to recording/
 on_small_disk() {
 	local kib=$1
 	shift
-	unshare --user --map-root-user --mount true 2>/dev/null || skip "no user namespaces here"
+	needs_namespaces --mount
 	mkdir -p small
 	capture bare "$app" "$@"
 	capture with unshare --user --map-root-user --mount bash -c '
@@ -121,7 +125,7 @@ on_small_disk() {
 	# A name that needs a new block of the disk, first seen while it is full.
 	long_name=_Z5000$(printf 'x%.0s' {1..5000})v
 	on_small_disk 400 cuda "shell:head -c 200k </dev/zero >small/ballast 2>/dev/null || :" \
-		kernels:9000 "name:$long_name" kernels:2 sleep_ms:100 \
+		kernels:9000 "name:$long_name" kernels:2 "$no_space" sleep_ms:100 \
 		"shell:rm -f small/ballast" kernels:3 exit:6
 	warned 1 'cannot write .*: No space left on device; rows are lost and counted'
 	ended_with 6
@@ -147,7 +151,7 @@ on_small_disk() {
 	mkdir -p small
 	on_small_disk 400 "shell:head -c 1M </dev/zero >small/ballast 2>/dev/null || :" \
 		"shell:mkdir small/recording 2>/dev/null || :" cuda \
-		kernels:5 sleep_ms:50 "shell:rm -f small/ballast" kernels:5 exit:6
+		kernels:5 "$no_space" "shell:rm -f small/ballast" kernels:5 exit:6
 	warned 1 'No space left on device'
 	readable
 	sealed
@@ -161,7 +165,7 @@ bytes() {
 
 @test "the disk is not filled: the recording ends while the program still has room for its own files" {
 	export ROOFLINE_FLUSH_MS=10
-	on_small_disk 4000 cuda kernels:200000 sleep_ms:200 kernels:10 \
+	on_small_disk 4000 cuda kernels:200000 "$has_ended" kernels:10 \
 		"shell:head -c 150k </dev/zero >small/checkpoint && cp small/checkpoint . || echo no room" exit:6
 	warned 1 'has ended, and the program goes on: .*ROOFLINE_MIN_FREE'
 	[ "$(stat -c %s checkpoint)" -eq 153600 ]
@@ -177,9 +181,9 @@ bytes() {
 
 @test "the disk filled by others: the recording ends as soon as its space is short" {
 	export ROOFLINE_FLUSH_MS=10 ROOFLINE_MIN_FREE=1M
-	on_small_disk 4000 cuda kernels:5 sleep_ms:100 \
+	on_small_disk 4000 cuda kernels:5 "until_lines:6:small/recording/*/kernels.csv" \
 		"shell:head -c 3200k </dev/zero >small/ballast 2>/dev/null || echo no room" \
-		sleep_ms:300 kernels:5 sleep_ms:100 exit:6
+		"$has_ended" kernels:5 exit:6
 	warned 1 'has ended, and the program goes on'
 	readable
 	sealed
@@ -218,7 +222,7 @@ bytes() {
 
 @test "names count as well: --max-size holds where each kernel has a long one of its own" {
 	export ROOFLINE_MAX_SIZE=300K ROOFLINE_FLUSH_MS=10
-	record cuda different_names:3000x2000 sleep_ms:200 exit:6
+	record cuda different_names:3000x2000 "$has_ended" exit:6
 	warned 1 'has ended, and the program goes on: .*--max-size'
 	readable
 	sealed
@@ -227,7 +231,7 @@ bytes() {
 
 @test "ROOFLINE_MAX_SIZE ends the recording of a process; what is there is sealed, and reports read it" {
 	export ROOFLINE_MAX_SIZE=300K ROOFLINE_FLUSH_MS=10
-	record cuda marker:one kernels:100000 sleep_ms:100 enabled:4 marker:two kernels:100000 exit:6
+	record cuda marker:one kernels:100000 "$has_ended" enabled:4 marker:two kernels:100000 exit:6
 	warned 1 'has ended, and the program goes on: .*--max-size'
 	readable
 	sealed
@@ -243,7 +247,7 @@ bytes() {
 
 @test "a recording that ended early is sealed also when the program is killed" {
 	export ROOFLINE_MAX_SIZE=300K ROOFLINE_FLUSH_MS=10
-	record cuda kernels:100000 sleep_ms:300 signal:9
+	record cuda kernels:100000 "until_lines:1:recording/*/process.csv:sealed_ns" signal:9
 	readable
 	sealed
 	equal size_limit 1 "$(loss size_limit)"
@@ -355,7 +359,8 @@ with_limit() {
 
 @test "where no more can be had, rows of one that closes our descriptors and takes them all are counted" {
 	export ROOFLINE_FLUSH_MS=400 # not between the two steps that close and take
-	with_limit 200 200 cuda kernels:5 sleep_ms:600 close_descriptors take_descriptors kernels:7 sleep_ms:400 \
+	with_limit 200 200 cuda kernels:5 "until_lines:6:recording/*/kernels.csv" close_descriptors take_descriptors \
+		kernels:7 sleep_ms:2000 \
 		close_descriptors exit:6
 	warned 1 'cannot write .*: Too many open files; rows are lost and counted'
 	readable
@@ -365,8 +370,8 @@ with_limit() {
 }
 
 @test "a host's name with slashes is no folder of its own" {
+	needs_namespaces --uts
 	slashed() { unshare --user --map-root-user --uts bash -c 'echo a/b >/proc/sys/kernel/hostname && exec "$@"' bash "$@"; }
-	slashed true 2>/dev/null || skip "no user namespaces here"
 	capture bare slashed "$app" cuda kernels:5 exit:6
 	capture with slashed env CUDA_INJECTION64_PATH="$collector" "$app" cuda kernels:5 exit:6
 	same_as_bare
@@ -392,9 +397,9 @@ on_odd_disk() {
 	equal unwritten_rows 5 "$(loss unwritten_rows)"
 }
 
-@test "threads that launch do not wait for a disk that takes two seconds a write" {
+@test "threads that launch do not wait for a disk that takes seconds for a write" {
 	export ROOFLINE_FLUSH_MS=10
-	on_odd_disk slow cuda kernels:5 sleep_ms:100 timed_threads:2 exit:6
+	on_odd_disk slow cuda "shell:touch timing" kernels:5 until_lines:1:held timed_threads:2 "shell:rm timing" exit:6
 	grep -q 'that was quick' with.out
 	warned 0
 	readable

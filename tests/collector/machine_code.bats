@@ -76,7 +76,7 @@ sass() {
 }
 
 @test "cuobjdump counts the same" {
-	command -v cuobjdump >/dev/null || skip "no cuobjdump"
+	needs_command cuobjdump
 	for sm in 80 90 100; do
 		load_and_run $sm
 		for kernel in $kernels; do

@@ -192,9 +192,75 @@ static void step_graph(const char *argument)
 						 .originalNode = node(i)});
 }
 
+/* allocate:WHICH - one or more calls that allocate and free at an address that tells the form */
+static void step_allocate(const char *argument)
+{
+	CUdeviceptr address = 0x1000;
+	void *host = (void *)0x2000;
+	size_t pitch = 512;
+	CUstream stream = (CUstream)7;
+	CUarray array = (CUarray)0x3000;
+	CUmipmappedArray mipmap = (CUmipmappedArray)0x4000;
+	CUDA_ARRAY_DESCRIPTOR flat = {.Width = 10,
+				      .Height = 4,
+				      .Format = CU_AD_FORMAT_HALF,
+				      .NumChannels = 2};
+	CUDA_ARRAY3D_DESCRIPTOR deep = {.Width = 8,
+					.Height = 4,
+					.Depth = 2,
+					.Format = CU_AD_FORMAT_FLOAT,
+					.NumChannels = 1};
+	cuMemAlloc_v2_params linear = {&address, 1000};
+	cuMemAllocPitch_v2_params pitched = {&address, &pitch, 500, 3, 4};
+	cuMemAllocManaged_params managed = {&address, 4000, 1};
+	cuMemHostAlloc_params pinned = {&host, 2000, 0};
+	cuMemHostRegister_v2_params registered = {host, 3000, 0};
+	cuMemAllocAsync_params in_stream = {&address, 5000, stream};
+	cuMemAllocFromPoolAsync_params in_pool = {&address, 6000, (CUmemoryPool)0x99, stream};
+	cuArrayCreate_v2_params of_array = {&array, &flat};
+	cuArray3DCreate_v2_params of_deep = {&array, &deep};
+	cuMipmappedArrayCreate_params of_mipmap = {&mipmap, &deep, 2};
+	cuMemFree_v2_params freed = {address};
+	cuMemFreeAsync_params freed_in_stream = {address, stream};
+	const struct {
+		const char *name;
+		CUpti_CallbackId id;
+		const void *parameters;
+		int status;
+	} calls[] = {
+		{"linear", CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2, &linear, 0},
+		{"pitched", CUPTI_DRIVER_TRACE_CBID_cuMemAllocPitch_v2, &pitched, 0},
+		{"managed", CUPTI_DRIVER_TRACE_CBID_cuMemAllocManaged, &managed, 0},
+		{"pinned", CUPTI_DRIVER_TRACE_CBID_cuMemHostAlloc, &pinned, 0},
+		{"registered", CUPTI_DRIVER_TRACE_CBID_cuMemHostRegister_v2, &registered, 0},
+		{"in_stream", CUPTI_DRIVER_TRACE_CBID_cuMemAllocAsync, &in_stream, 0},
+		{"per_thread", CUPTI_DRIVER_TRACE_CBID_cuMemAllocAsync_ptsz, &in_stream, 0},
+		{"in_pool", CUPTI_DRIVER_TRACE_CBID_cuMemAllocFromPoolAsync, &in_pool, 0},
+		{"array", CUPTI_DRIVER_TRACE_CBID_cuArrayCreate_v2, &of_array, 0},
+		{"deep", CUPTI_DRIVER_TRACE_CBID_cuArray3DCreate_v2, &of_deep, 0},
+		{"mipmap", CUPTI_DRIVER_TRACE_CBID_cuMipmappedArrayCreate, &of_mipmap, 0},
+		{"freed", CUPTI_DRIVER_TRACE_CBID_cuMemFree_v2, &freed, 0},
+		{"freed_in_stream", CUPTI_DRIVER_TRACE_CBID_cuMemFreeAsync, &freed_in_stream, 0},
+		{"refused", CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2, &linear, 2},
+		{"freed_null", CUPTI_DRIVER_TRACE_CBID_cuMemFree_v2, &(cuMemFree_v2_params){0}, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (!strcmp(calls[i].name, argument)) {
+			driver_call(calls[i].id, calls[i].parameters, calls[i].status);
+			return;
+		}
+	fail("allocate", argument);
+}
+
 const struct step call_steps[] = {
-	{"event", step_event},	   {"attribute", step_attribute},
-	{"load", step_load},	   {"unload", step_unload},
-	{"managed", step_managed}, {"create_streams", step_create_streams},
-	{"graph", step_graph},	   {NULL, NULL},
+	{"event", step_event},
+	{"attribute", step_attribute},
+	{"load", step_load},
+	{"unload", step_unload},
+	{"managed", step_managed},
+	{"create_streams", step_create_streams},
+	{"graph", step_graph},
+	{"allocate", step_allocate},
+	{NULL, NULL},
 };

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <locale.h>
 #include <pthread.h>
 #include <signal.h>
@@ -23,6 +24,50 @@
 static void step_sleep_ms(const char *argument)
 {
 	usleep((useconds_t)number(argument) * 1000);
+}
+
+/* Lines with a text, NULL for any, in all files that a pattern matches. */
+static long count_lines(const char *pattern, const char *text)
+{
+	glob_t found;
+	long count = 0;
+
+	if (glob(pattern, 0, NULL, &found) == 0)
+		for (size_t i = 0; i < found.gl_pathc; i++) {
+			FILE *file = fopen(found.gl_pathv[i], "re");
+			char *line = NULL;
+			size_t size = 0;
+
+			while (file && getline(&line, &size, file) > 0)
+				count += strchr(line, '\n') && (!text || strstr(line, text));
+			free(line);
+			if (file)
+				fclose(file);
+		}
+	globfree(&found);
+	return count;
+}
+
+/*
+ * until_lines:COUNT:PATTERN[:TEXT] - waits until files hold so many lines, those with a text alone.  What the collector and
+ * its stand-ins write so tells a test that something has happened, however busy the machine is.  Without a collector nothing
+ * would come.
+ */
+static void step_until_lines(const char *argument)
+{
+	char words[512], *rest = words;
+	const char *count, *pattern;
+
+	if (!mock.mock_emit)
+		return;
+	snprintf(words, sizeof(words), "%s", argument);
+	count = strsep(&rest, ":");
+	pattern = strsep(&rest, ":");
+	for (int ms = 0; count_lines(pattern, rest) < number(count); ms++) {
+		if (ms == 60000)
+			fail(argument, "not there within a minute");
+		usleep(1000);
+	}
 }
 
 static void step_print(const char *argument)
@@ -262,6 +307,7 @@ static void step_daemon(const char *argument)
 
 const struct step process_steps[] = {
 	{"sleep_ms", step_sleep_ms},
+	{"until_lines", step_until_lines},
 	{"print", step_print},
 	{"locale", step_locale},
 	{"dlopen", step_dlopen},

@@ -263,16 +263,7 @@ static void emit_memory_records(uint64_t t)
 				     .value = 255,
 				     .start = t,
 				     .end = t + 10};
-	CUpti_ActivityMemory4 allocation = {.kind = CUPTI_ACTIVITY_KIND_MEMORY2,
-					    .memoryOperationType =
-						    CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION,
-					    .memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
-					    .address = 0x7f0000000000,
-					    .bytes = 1048576,
-					    .timestamp = t,
-					    .correlationId = 78};
 
-	mock.mock_emit(&allocation);
 	mock.mock_emit(&copy);
 	mock.mock_emit(&peer);
 	mock.mock_emit(&set);
@@ -405,13 +396,13 @@ static void step_background(const char *argument)
 			fail("background", "cannot start a thread");
 }
 
-/* timed_threads:N - as threads, and says whether none of them had to wait for a disk */
+/* timed_threads:N - as threads, and says whether none of them had to wait for a disk that takes 20 s a write */
 static void step_timed_threads(const char *argument)
 {
 	uint64_t start_ns = now_ns();
 
 	step_threads(argument);
-	puts(now_ns() - start_ns < 1000000000 ? "that was quick" : "that took long");
+	puts(now_ns() - start_ns < 10000000000 ? "that was quick" : "that took long");
 }
 
 static void emit_late(void)

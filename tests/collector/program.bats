@@ -83,7 +83,64 @@ table() {
 	equal 'event calls' 1 "$(rows event_calls)"
 }
 
+@test "memory that is allocated: address, bytes, kind, pool and stream of each form of call" {
+	record cuda allocate:linear allocate:pitched allocate:managed allocate:pinned allocate:registered allocate:in_stream \
+		allocate:per_thread allocate:in_pool allocate:array allocate:deep allocate:mipmap
+	warned 0
+	readable
+	diff <(table allocations operation memory address bytes is_async pool device context stream) - <<-'END'
+		1 3 4096 1000 0 0 0 1 4294967295
+		1 3 4096 1536 0 0 0 1 4294967295
+		1 5 4096 4000 0 0 0 1 4294967295
+		1 2 8192 2000 0 0 0 1 4294967295
+		1 2 8192 3000 0 0 0 1 4294967295
+		1 3 4096 5000 1 0 0 1 7
+		1 3 4096 5000 1 0 0 1 1007
+		1 3 4096 6000 1 153 0 1 7
+		1 4 12288 160 0 0 0 1 4294967295
+		1 4 12288 256 0 0 0 1 4294967295
+		1 4 16384 288 0 0 0 1 4294967295
+	END
+	equal correlations 11 "$(table allocations correlation | sort -u | wc -l)"
+}
+
+@test "memory that is freed has the time at which the call began" {
+	record cuda allocate:linear allocate:freed allocate:in_pool allocate:freed_in_stream
+	readable
+	diff <(table allocations operation memory address bytes is_async stream) - <<-'END'
+		1 3 4096 1000 0 4294967295
+		2 3 4096 0 0 4294967295
+		1 3 4096 6000 1 7
+		2 3 4096 0 1 7
+	END
+	table allocations time_ns | sort -n -c
+}
+
+@test "a call that failed has allocated nothing, and freeing nothing frees nothing" {
+	record cuda allocate:refused allocate:freed_null allocate:linear
+	equal rows 1 "$(rows allocations)"
+}
+
+@test "no record of memory is asked of CUPTI, whose library may crash with them" {
+	MOCK_CALLS=$BATS_TEST_TMPDIR/calls MOCK_REFUSED_KINDS=49,50 record cuda allocate:linear
+	warned 0
+	equal rows 1 "$(rows allocations)"
+}
+
+@test "static variables of a module count as memory of its GPU" {
+	command -v nvcc >/dev/null || skip "needs nvcc"
+	echo '__device__ float values[1000]; __managed__ int managed; __global__ void k() { values[0] = managed; }' >static.cu
+	nvcc -cubin -arch=sm_90 -o static.cubin static.cu
+	record cuda module:static.cubin kernels:1
+	readable
+	diff <(table allocations operation memory address bytes device | sort -k 2n) - <<-'END'
+		1 6 0 4000 0
+		1 7 0 4 0
+	END
+}
+
 @test "ROOFLINE_ALLOCATIONS=0: memory is not recorded" {
-	ROOFLINE_ALLOCATIONS=0 record cuda enabled:11 kernels:1
+	ROOFLINE_ALLOCATIONS=0 record cuda allocate:linear enabled:11 kernels:1
+	equal rows 0 "$(rows allocations)"
 	warned 0
 }

@@ -30,7 +30,7 @@ column() {
 	for version in 22 23 24 26 27 28 130000 130001 130200 130301 130500; do
 		echo "CUPTI $version" # for whoever reads a failure
 		use "$version"
-		record cuda every_kind:3 every_kind:3
+		record cuda every_kind:3 every_kind:3 allocate:linear
 		readable
 		sealed
 		equal kernels 6 "$(rows kernels)"
@@ -39,7 +39,7 @@ column() {
 		equal graphs 4 "$(rows graphs)"
 		equal api 4 "$(rows api)"
 		equal syncs 2 "$(rows syncs)"
-		equal allocations 2 "$(rows allocations)"
+		equal allocations 1 "$(rows allocations)"
 		equal contexts 2 "$(rows contexts)"
 		equal markers 4 "$(rows markers)"
 		each_name_known
@@ -127,6 +127,32 @@ column() {
 	export MOCK_DRIVER=13030
 	ROOFLINE_COUNTERS=roofline record driver cuda launch:count=4
 	warned 0
+}
+
+@test "CUPTI 13.3 and newer is shared with another subscriber that agrees to it, and both are named" {
+	local version
+	export MOCK_OTHER_SUBSCRIBER="CUPTI for Kineto"
+	for version in 130301 130500; do
+		use "$version"
+		MOCK_CALLS="$PWD/calls.$version" record cuda every_kind:3 allocate:linear
+		warned 1 'CUPTI for Kineto.*shares CUPTI'
+		readable
+		sealed
+		equal kernels 3 "$(rows kernels)"
+		equal allocations 1 "$(rows allocations)"
+		grep -q cuptiActivityRegisterCallbacks_v2 "calls.$version"
+		rm -rf "$recording"
+	done
+	use 130001
+	record cuda kernels:3
+	warned 1 'another profiler \(CUPTI for Kineto\) is attached'
+}
+
+@test "CUPTI before 13.3 is not shared" {
+	use 130200
+	MOCK_CALLS="$PWD/calls" record cuda kernels:3
+	warned 0
+	! grep -q _v2 <(grep -v cuptiSubscribe_v2 calls)
 }
 
 @test "a CUPTI that tells its version only to a subscriber is asked again" {

@@ -49,6 +49,7 @@ steps=(
 	"share|1|130|try-share|tests/gpu/check_try_share.sh"
 	"torch|1|170|check-try-torch|tests/gpu/check_try_torch.sh"
 	"sanitized|1|90|check-try-sanitizer|tests/gpu/check_try_sanitizer.sh"
+	"libraries|1|550|check-libraries|tests/gpu/check_libraries.sh"
 	"fusion|1|500|check-sanitizer-fusion|env ONLY=^(fuse_.*|overfused|bank_conflict|jit_.*|autotune|tune_transpose|transformer)$ LIMIT_S=200 tests/gpu/check_sanitizer.sh"
 )
 

@@ -30,7 +30,7 @@ exceptions() {
 	END
 }
 
-{ exceptions | python3 tests/lint/commands.py "demo=$(packages build)=Makefile/demo,setup.sh,html,analyzer" \
+{ exceptions | python3 tests/lint/commands.py "demo=$(packages demo)=Makefile/demo,setup.sh,html,analyzer" \
 	"check=$(packages build) $(packages check)=." "deb=dpkg-dev:dpkg-shlibdeps $(packages build)=packaging" ||
 	echo "commands.py failed"; } |
 	verdict "each command that is run is in a package that the Makefile lists for it"

@@ -36,6 +36,25 @@ finish() {
 	echo "1..$test_count"
 }
 
+# What these tools say depends on their version.  Another one than these of Debian 12 would find fault with code in which
+# nothing is wrong: its check is skipped.
+declare -A holds_for=([clang-format]=14 [clang-tidy]=14 [cppcheck]=2.10)
+
+# version_of TOOL: the first number that it prints as its version; of LLVM's the major one alone
+version_of() {
+	"$1" --version 2>/dev/null | grep -oE '[0-9]+(\.[0-9]+)+' | head -1 | if [[ $1 == clang* ]]; then cut -d. -f1; else cat; fi
+}
+
+# skip_all_unless TOOL: skips the file where the tool is missing or has another version than the check holds for
+skip_all_unless() {
+	local version
+	skip_all_without "$1"
+	version=$(version_of "$1")
+	[ "$version" = "${holds_for[$1]}" ] && return
+	echo "1..0 # SKIP holds for $1 ${holds_for[$1]}; this is ${version:-of unknown version}"
+	exit 0
+}
+
 skip_all_without() {
 	command -v "$1" >/dev/null && return
 	echo "1..0 # SKIP $1 is not installed (make setup)"

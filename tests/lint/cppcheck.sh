@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # cppcheck has nothing to say about the analyzer, the collector and the tests' C code.
 source "$(dirname "$0")/common.bash"
-skip_all_without cppcheck
+skip_all_unless cppcheck
 
 # memleak: it does not follow an rc from the allocation to its use; ASan finds the real ones.
 # A cache keeps later runs short; system headers are not looked at, hence missingInclude.

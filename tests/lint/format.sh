@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Every source file is as `make format` leaves it.
 source "$(dirname "$0")/common.bash"
-skip_all_without clang-format
+skip_all_unless clang-format
 
 # One line a file, not one a place.
 sources '*.[ch]' '*.cu' '*.cuh' | xargs clang-format --dry-run -Werror 2>&1 |

@@ -11,7 +11,7 @@ docs/man.sh "$scratch" 2>&1 | verdict "manual pages are made of docs/rooflinectl
 for page in rooflinectl $(sed -nE 's/^\tCOMMAND\(([a-z]+),.*/rooflinectl-\1/p' analyzer/cmd/commands.h); do
 	grep -qE "^$page - .*[^.]\$" "$scratch/$page.1" 2>/dev/null || echo "$page.1: no line NAME - summary"
 	for part in NAME SYNOPSIS DESCRIPTION; do
-		grep -A1 '^\.SH' "$scratch/$page.1" 2>/dev/null | grep -qx "$part" || echo "$page.1: no section $part"
+		grep -A1 '^\.SH' "$scratch/$page.1" 2>/dev/null | grep -qxE "(\.SH )?$part" || echo "$page.1: no section $part"
 	done
 done | verdict "every command has a manual page with name, synopsis and description"
 

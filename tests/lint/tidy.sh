@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # clang-tidy (.clang-tidy says which checks) has nothing to say about analyzer and collector.
 source "$(dirname "$0")/common.bash"
-skip_all_without clang-tidy
+skip_all_unless clang-tidy
 
 # The analyzer follows paths through a function and what it calls, up to so many states a function; TIDY_STATES,
 # which `make check` sets, makes that fewer.  Most functions need none of it.

@@ -484,7 +484,7 @@ checked() {
 }
 
 @test "code of the compiler itself is told apart as well, however it packs it" {
-	command -v nvcc >/dev/null || skip "no nvcc"
+	needs_command nvcc
 	printf '%s\n' '__global__ void add(int *p) { p[1] = *p; }' >silent.cu
 	printf '%s\n' '#include <cstdio>' '__global__ void add(int *p) { printf("%%d", *p); }' >prints.cu
 	printf '%s\n' '__managed__ int m;' '__global__ void add(int *p) { m = *p; }' >managed.cu

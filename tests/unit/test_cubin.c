@@ -125,6 +125,17 @@ static void add_function(struct file *file, const char *name, bool is_kernel, ui
 	add_section(file, section, SHT_PROGBITS, code, count * sizeof(*code));
 }
 
+/* A variable in the section that comes next; other: bits of st_other. */
+static void add_variable(struct file *file, const char *name, uint64_t bytes, unsigned char other)
+{
+	file->symbols[file->symbol_count++] =
+		(Elf64_Sym){.st_name = add_text(file->texts, &file->text_bytes, name),
+			    .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT),
+			    .st_other = other,
+			    .st_size = bytes,
+			    .st_shndx = (Elf64_Section)file->section_count};
+}
+
 /* sm_above: newer files have the compute capability one byte further up. */
 static void file_end(struct file *file, uint32_t sm, bool sm_above)
 {
@@ -159,6 +170,7 @@ struct found {
 	char names[4][64];
 	struct cubin_kernel kernels[4];
 	size_t count;
+	uint64_t device_bytes, managed_bytes;
 };
 
 static void note(const struct cubin_kernel *kernel, void *context)
@@ -170,10 +182,22 @@ static void note(const struct cubin_kernel *kernel, void *context)
 	found->kernels[found->count++] = *kernel;
 }
 
+static void count_variable(const struct cubin_variable *variable, void *context)
+{
+	struct found *found = context;
+
+	if (variable->is_managed)
+		found->managed_bytes += variable->bytes;
+	else
+		found->device_bytes += variable->bytes;
+}
+
+static const struct cubin_visitor noting = {note, count_variable};
+
 static struct found read_file(const struct file *file)
 {
 	struct found found = {.count = 0};
-	size_t count = cubin_read(file->bytes, file->size, note, &found);
+	size_t count = cubin_read(file->bytes, file->size, &noting, &found);
 
 	assert_int_equal(count, found.count);
 	return found;
@@ -279,6 +303,27 @@ static void test_loads_before_wait(void **state)
 	assert_int_equal(found.kernels[1].counts.loads_before_wait, 0);
 }
 
+static void test_variables(void **state)
+{
+	struct file file = file_begin();
+	struct found found;
+
+	(void)state;
+	add_variable(&file, "values", 4000, 0);
+	add_variable(&file, "shared_with_host", 4, 0x4);
+	add_section(&file, ".nv.global", SHT_NOBITS, NULL, 0);
+	add_variable(&file, "table", 100, 0);
+	add_section(&file, ".nv.global.init", SHT_PROGBITS, mixed, 100);
+	add_variable(&file, "constant", 64, 0);
+	add_section(&file, ".nv.constant3", SHT_PROGBITS, mixed, 64);
+	add_function(&file, "k", true, 0, mixed, 9);
+	file_end(&file, 90, false);
+	found = read_file(&file);
+	assert_int_equal(found.device_bytes, 4100);
+	assert_int_equal(found.managed_bytes, 4);
+	assert_int_equal(found.count, 1);
+}
+
 static void test_other_files(void **state)
 {
 	static const char text[] =
@@ -289,16 +334,21 @@ static void test_other_files(void **state)
 	(void)state;
 	add_function(&file, "k", true, 0, mixed, 9);
 	file_end(&file, 90, false);
-	assert_int_equal(cubin_read(text, sizeof(text), note, &found), 0);
-	assert_int_equal(cubin_read("", 0, note, &found), 0);
+	assert_int_equal(cubin_read(text, sizeof(text), &noting, &found), 0);
+	assert_int_equal(cubin_read("", 0, &noting, &found), 0);
 	file.bytes[offsetof(Elf64_Ehdr, e_machine)] = 62; /* x86-64 */
-	assert_int_equal(cubin_read(file.bytes, file.size, note, &found), 0);
+	assert_int_equal(cubin_read(file.bytes, file.size, &noting, &found), 0);
 	assert_int_equal(found.count, 0);
 }
 
 static void count_only(const struct cubin_kernel *kernel, void *context)
 {
 	*(size_t *)context += strlen(kernel->name); /* must end somewhere */
+}
+
+static void add_bytes(const struct cubin_variable *variable, void *context)
+{
+	*(size_t *)context += variable->bytes;
 }
 
 /* In memory of just that size, so that ASan sees a read beyond it. */
@@ -309,7 +359,7 @@ static void read_copy(const unsigned char *bytes, size_t size)
 
 	assert_non_null(copy);
 	memcpy(copy, bytes, size);
-	cubin_read(copy, size, count_only, &sum);
+	cubin_read(copy, size, &(struct cubin_visitor){count_only, add_bytes}, &sum);
 	free(copy);
 }
 
@@ -352,6 +402,8 @@ int main(void)
 		TEST("waits and launches of dependent kernels are counted from sm_90 on",
 		     test_dependent_launch),
 		TEST("loads are counted, and those above the first wait", test_loads_before_wait),
+		TEST("variables in global memory have their bytes, managed ones apart",
+		     test_variables),
 		TEST("what is no cubin has no kernels", test_other_files),
 		TEST("cut off and damaged files are read as far as they go", test_damage),
 	};

@@ -119,6 +119,23 @@ static void test_kinds(void **state)
 	end(&story);
 }
 
+/* Their address is not known: each is one of its own. */
+static void test_static_variables(void **state)
+{
+	struct story story;
+	const struct memory_kind *kind;
+
+	(void)state;
+	begin(&story);
+	add(&story, 1100, 0, 10);
+	add(&story, 1200, 0, 20);
+	kind = build(&story, 1);
+	assert_int_equal(kind->use.live_bytes, 30);
+	assert_int_equal(kind->use.live_count, 2);
+	assert_int_equal(kind->use.unseen_free_count, 0);
+	end(&story);
+}
+
 /* The record of a free may lack the pool. */
 static void test_kind_of_free(void **state)
 {
@@ -289,7 +306,7 @@ static void test_by_chance(void **state)
 
 		begin(&story);
 		for (size_t i = 0; i < 400; i++) {
-			uint64_t address = random_below(&random, 20);
+			uint64_t address = 1 + random_below(&random, 20);
 			int64_t time_ns = 1000 + (int64_t)i * 8;
 
 			if (random_hits(&random, 50))
@@ -297,7 +314,7 @@ static void test_by_chance(void **state)
 			else
 				add(&story, time_ns, address, 1 + random_below(&random, 100));
 			live = 0;
-			for (uint64_t j = 0; j < 20; j++)
+			for (uint64_t j = 1; j <= 20; j++)
 				live += live_of(&story, i + 1, j);
 			peak = live > peak ? live : peak;
 		}
@@ -386,6 +403,7 @@ int main(void)
 		SENTENCE("what was allocated, the most that was live and what is not freed",
 			 test_peak),
 		SENTENCE("each GPU, kind of memory and pool has its own row", test_kinds),
+		SENTENCE("static variables are live to the end", test_static_variables),
 		SENTENCE("a free counts where its memory was allocated", test_kind_of_free),
 		SENTENCE("frees and allocations that the recording lacks are counted", test_unseen),
 		SENTENCE("the most live bytes in each part of the time", test_parts),

@@ -85,7 +85,7 @@ int live_memory_advance(struct live_memory *live, int64_t time_ns)
 
 		if (row->is_free)
 			free_block(live, row);
-		else
+		else if (row->address) /* that of a static variable is not known */
 			rc = add_block(live, (uint32_t)live->next);
 		live->next++;
 		live->version++;

@@ -49,7 +49,8 @@ static int compare_places(const void *left, const void *right)
 	return (a->address > b->address) - (a->address < b->address);
 }
 
-/* Rows of one address stand together, in the order of time. */
+/* Rows of one address stand together, in the order of time.  Static variables, whose address is not known, are never
+ * freed. */
 static void link_places(struct pass *pass, const struct place *places)
 {
 	const struct profile_allocation *rows = pass->profile->allocations;
@@ -59,7 +60,8 @@ static void link_places(struct pass *pass, const struct place *places)
 		if (i && compare_places(&places[i - 1], &places[i]))
 			live = PROFILE_NONE;
 		pass->steps[places[i].row].ends = live;
-		live = rows[places[i].row].is_free ? PROFILE_NONE : places[i].row;
+		live = rows[places[i].row].is_free || !places[i].address ? PROFILE_NONE
+									 : places[i].row;
 	}
 }
 

@@ -117,7 +117,7 @@ void mock_unload_module(CUcontext context)
 void mock_load_module(const void *cubin, size_t size)
 {
 	CUpti_ModuleResourceData module = {.moduleId = 1, .cubinSize = size, .pCubin = cubin};
-	CUpti_ResourceData data = {.resourceDescriptor = &module};
+	CUpti_ResourceData data = {.context = (CUcontext)1, .resourceDescriptor = &module};
 
 	notify_subscriber(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED, &data);
 }
@@ -189,7 +189,15 @@ CUptiResult CUPTIAPI cuptiSetThreadIdType(CUpti_ActivityThreadIdType type)
 
 /* ---- CUPTI: callbacks ---- */
 
-static CUptiResult subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback)
+static bool is_shared;
+
+bool mock_is_shared(CUpti_SubscriberHandle handle)
+{
+	return is_shared && handle == (CUpti_SubscriberHandle)&subscriber;
+}
+
+static CUptiResult subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback,
+			     bool agrees_to_others)
 {
 	CUptiResult result = (CUptiResult)mock_number("MOCK_SUBSCRIBE", 0);
 
@@ -198,10 +206,11 @@ static CUptiResult subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc 
 		raise((int)mock_number("MOCK_SUBSCRIBE_RAISES", 0));
 	if (getenv("MOCK_SUBSCRIBE_LOADS"))
 		dlopen(getenv("MOCK_SUBSCRIBE_LOADS"), RTLD_NOW);
-	if (subscriber)
+	if (subscriber || (!agrees_to_others && getenv("MOCK_OTHER_SUBSCRIBER")))
 		result = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
 	if (result == CUPTI_SUCCESS) {
 		subscriber = callback;
+		is_shared = agrees_to_others;
 		*handle = (CUpti_SubscriberHandle)&subscriber;
 	}
 	return result;
@@ -212,20 +221,26 @@ CUptiResult CUPTIAPI cuptiSubscribe(CUpti_SubscriberHandle *handle, CUpti_Callba
 {
 	(void)user;
 	MOCK_NOTE_CALL();
-	return subscribe(handle, callback);
+	return subscribe(handle, callback, false);
 }
 
 CUptiResult CUPTIAPI cuptiSubscribe_v2(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback,
 				       void *user, CUpti_SubscriberParams *parameters)
 {
+	const char *other = getenv("MOCK_OTHER_SUBSCRIBER");
+	bool agrees_to_others =
+		mock_version() >= CUPTI_WITH_SHARING &&
+		parameters->structSize >
+			offsetof(struct cupti_shared_params, allow_multiple_subscribers) &&
+		((struct cupti_shared_params *)parameters)->allow_multiple_subscribers;
 	CUptiResult result;
 
 	(void)user;
 	MOCK_NOTE_CALL();
-	result = subscribe(handle, callback);
-	if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
-		snprintf(parameters->oldSubscriberName, parameters->oldSubscriberSize,
-			 "Another Tool");
+	result = subscribe(handle, callback, agrees_to_others);
+	if (other || result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
+		snprintf(parameters->oldSubscriberName, parameters->oldSubscriberSize, "%s",
+			 other ? other : "Another Tool");
 	return result;
 }
 

@@ -15,6 +15,7 @@ void mock_program_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const v
 	CUpti_CallbackData data = {
 		.functionParams = parameters,
 		.functionReturnValue = &status,
+		.context = (CUcontext)1,
 		.contextUid = 1,
 		.correlationData = &kept,
 		.correlationId = ++last_correlation,
