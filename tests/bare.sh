@@ -91,7 +91,7 @@ commands() {
 versions() {
 	inside "$1" root '. /etc/os-release; echo "$PRETTY_NAME, $(uname -m), $(nproc) cores, $(date -u +%F)"
 		for program in gcc clang make gnuplot bats python3 perl cppcheck shfmt; do
-			command -v $program >/dev/null && echo "  $program $($program --version 2>&1 | grep -m1 -oE "[0-9]+[.][0-9]+[^ ),]*")"
+			command -v $program >/dev/null && echo "  $program $($program --version 2>&1 | grep -oE "[0-9]+[.][0-9]+[^ ),]*" | head -n 1)"
 		done; true'
 }
 

@@ -109,14 +109,15 @@ class Script:
         self.pending += [(here_documents.get(id(node), ""), words, line) for node, words, line in calls]
 
     def sources(self, scripts):
-        """Paths of the scripts that it sources, or has bats load: in its folder, else anywhere."""
+        """Paths of the scripts that it sources, or has bats load, and of those that they source."""
         found = set()
         for _, words, _ in self.pending:
-            if words[0] in (".", "source", "load") and words[1:]:
-                name = os.path.basename(words[1]).removesuffix(".bash") + ".bash"
-                beside = os.path.join(os.path.dirname(self.path), name)
-                same_name = {path for path in scripts if os.path.basename(path) == name}
-                found |= {beside} if beside in scripts else same_name
+            if words[0] not in (".", "source", "load") or not words[1:]:
+                continue
+            place = re.sub(f".*{OPERAND}[@$]?\\w*", ".", words[1]).removesuffix(".bash") + ".bash"
+            path = os.path.normpath(os.path.join(os.path.dirname(self.path), place))
+            if path in scripts:
+                found |= {path} | scripts[path].sources(scripts)
         return found
 
     def look(self, functions):
@@ -450,7 +451,7 @@ def main():
         level, there, _ = max(levels, key=lambda each: longest(each[2], path))
         excepted = {row[0] for row in exceptions if longest(row[1].split(","), path) >= 0}
         for command, line in sorted(set(commands)):
-            if "/" in command or OPERAND in command or command[:1] in ("", "-") or command in known | there:
+            if not re.fullmatch(r"\w[\w.+-]*", command) or command in known | there:
                 continue
             if command in excepted:
                 used.add(command)

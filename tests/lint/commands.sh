@@ -14,19 +14,18 @@ packages() {
 # COMMAND, the folders or files that may run it, and why no package needs to have it
 exceptions() {
 	cat <<-'END'
-		apt-get        setup.sh                                   looked for; setup.sh is there for apt-get
-		apt-cache      setup.sh                                   is where apt-get is
-		sudo           setup.sh                                   looked for; only where the user is not root
-		git            Makefile,tests/changed,tests/lint/contributing_test.sh,docs/results  only in a checkout; the test skips without
-		git            tests/bare.sh                              only in a checkout
-		debootstrap    tests/bare.sh                              make check-bare installs it
-		nvcc           Makefile,tests/try                             looked for: the CUDA toolkit is optional
-		cuobjdump      tests/collector                            comes with the CUDA toolkit; the test skips without
-		nvidia-smi     tests/run,tests/gpu,tests/bench,tests/pairs,docs/results,tests/tune,tests/corpus,Makefile  comes with the driver: there is a GPU
-		mpirun         tests/cli,tests/gpu,tests/bench            looked for; skipped without
-		zsh            tests/cli                                  looked for; skipped without
-		_rooflinectl   tests/cli                                  a function that the completion defines
-		rooflinectl    tests/pairs,docs                           the program that was built: they put it into their PATH
+		apt-get       setup.sh setup.sh looks for it
+		apt-cache     setup.sh is where apt-get is
+		sudo          setup.sh setup.sh looks for it, for a user who is not root
+		git           Makefile,tests/bare.sh,tests/changed,tests/lint/contributing_test.sh,docs/results where there is a checkout of git
+		debootstrap   tests/bare.sh make check-bare installs it
+		nvcc          Makefile,tests/try,tests/collector comes with the CUDA toolkit, which is optional
+		cuobjdump     tests/collector comes with the CUDA toolkit
+		nvidia-smi    Makefile,tests/run,tests/gpu,tests/bench,tests/pairs,tests/tune,tests/corpus,docs/results comes with the driver: there is a GPU
+		mpirun        tests/cli,tests/gpu,tests/bench tests that need it skip
+		zsh           tests/cli tests that need it skip
+		_rooflinectl  tests/cli a function that the completion defines
+		rooflinectl   tests/pairs,docs what was built, which they put into their PATH
 	END
 }
 
