@@ -1,6 +1,13 @@
 # common.bash - where the command-line tests find the program and recordings.
 root="$(cd "$BATS_TEST_DIRNAME/../.." && pwd)"
 BUILD="${BUILD:-$root/build}"
+# In LD_PRELOAD a space ends a path, and what commands print has such a path quoted: tests see a checkout in a folder whose
+# name has spaces through a link.  Those of names with spaces make their own.
+if [[ $root == *[[:space:]]* ]]; then
+	ln -sfn "$root" "$BATS_RUN_TMPDIR/checkout"
+	BUILD=${BUILD/#"$root"/"$BATS_RUN_TMPDIR/checkout"}
+	root=$BATS_RUN_TMPDIR/checkout
+fi
 ROOFLINECTL="$BUILD/bin/rooflinectl"
 
 # Python is started a thousand times, for its own modules alone: without looking for others, and by make with PYTHON,
