@@ -215,7 +215,7 @@ $(BUILD)/tests/gpu/%: tests/gpu/%.c $(BUILD)/.flags
 # Clients of CUPTI of their own; the driver loads them into a program.
 $(BUILD)/tests/gpu/lib%.so: tests/gpu/lib%.c $(BUILD)/.flags
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 $(WARNINGS) $(CFLAGS) $(CUDA_FLAGS) -fPIC -shared -o $@ $< -L$(CUDA_HOME)/lib64 -lcupti -Wl,-rpath,$(CUDA_HOME)/lib64
+	$(CC) -std=gnu11 $(WARNINGS) $(CFLAGS) $(CUDA_FLAGS) -fPIC -shared -o $@ $< -ldl
 
 # The driver's library is linked from the toolkit's stub and found at run time.
 $(BUILD)/tests/gpu/driver_api $(BUILD)/tests/gpu/allocations: LIBCUDA = -L$(CUDA_HOME)/lib64/stubs -lcuda
