@@ -284,38 +284,49 @@ class Check:
                 self.state.wait(1)
 
     def take(self, task):
-        kind = "hardware" if task[1] in READS_HARDWARE else "all"
-        gpu = min(range(self.gpus), key=lambda at: (self.gpu_runs[at][kind], self.gpu_runs[at]["all"]))
+        kinds = ["all", "hardware"] if task[1] in READS_HARDWARE else ["all"]
+        gpu = min(range(self.gpus), key=lambda at: (self.gpu_runs[at][kinds[-1]], self.gpu_runs[at]["all"]))
         self.waiting.remove(task)
-        self.running["all"] += 1
-        self.gpu_runs[gpu]["all"] += 1
-        if kind == "hardware":
-            self.running["hardware"] += 1
-            self.gpu_runs[gpu]["hardware"] += 1
+        for kind in kinds:
+            self.count(kind, gpu, 1)
         return task, gpu
 
-    def finish(self, task, gpu):
+    def count(self, kind, gpu, by):
+        self.running[kind] += by
+        self.gpu_runs[gpu][kind] += by
+
+    def finish(self, gpu):
         with self.state:
-            self.running["all"] -= 1
-            self.gpu_runs[gpu]["all"] -= 1
-            if task[1] in READS_HARDWARE:
-                self.running["hardware"] -= 1
-                self.gpu_runs[gpu]["hardware"] -= 1
+            self.count("all", gpu, -1)
             self.state.notify_all()
+
+    def wait_for_counters(self, gpu):
+        """Wait until a GPU's hardware counters have no reader, and become it: run_once ends that."""
+        with self.state:
+            while self.gpu_runs[gpu]["hardware"] > 0 and self.remaining_s() > 0:
+                self.state.wait(1)
+            self.count("hardware", gpu, 1)
 
     def run_once(self, program, mode, gpu):
         """Run a program in a folder of its own, which is removed afterwards."""
         with self.state:
             self.run_count += 1
             place = self.scratch / f"{self.run_count}.{program.name}.{mode}"
-        cwd = place / "cwd"
-        words = prepare_folder(program, cwd)
+            limit_s = self.bare_s if mode == "bare" else self.limit_s
+            if mode == "bare" and not self.bare[program.name]:
+                limit_s *= 2  # the first run fills caches of compiled code
         folder = place / "recording"
-        if mode != "bare":
-            words = [self.tool, "record", "-o", str(folder), *MODES[mode], "--", *words]
-        limit_s = self.bare_s if mode == "bare" else self.limit_s
         left_s = max(1, self.remaining_s() + GRACE_S)
-        run = run_command(words, cwd, min(limit_s, left_s), gpu if self.gpus > 1 else None)
+        try:
+            words = prepare_folder(program, place / "cwd")
+            if mode != "bare":
+                words = [self.tool, "record", "-o", str(folder), *MODES[mode], "--", *words]
+            run = run_command(words, place / "cwd", min(limit_s, left_s), gpu if self.gpus > 1 else None)
+        finally:
+            if mode in READS_HARDWARE:  # the next one may begin while this one is reported
+                with self.state:
+                    self.count("hardware", gpu, -1)
+                    self.state.notify_all()
         run.cut = run.code is None and left_s < limit_s
         if mode != "bare":
             inspect_recording(run, folder, self.tool)
@@ -356,6 +367,8 @@ class Check:
             return None, ""
         if self.remaining_s() <= 0:
             return found, "once"
+        if mode in READS_HARDWARE:
+            self.wait_for_counters(gpu)
         again = self.run_once(program, mode, gpu)
         if again.cut:
             return found, "once"
@@ -393,7 +406,7 @@ class Check:
             except OSError as error:
                 print(f"libraries.py: {taken[0][0].name}: {error}", file=sys.stderr)
             finally:
-                self.finish(*taken)
+                self.finish(taken[1])
 
     def run_all(self):
         workers = [threading.Thread(target=self.work) for _ in range(self.jobs)]
