@@ -127,11 +127,14 @@ def masked_line(line, cwd):
     return line
 
 
-def run_command(words, cwd, limit_s, gpu):
+def run_command(program, words, cwd, limit_s, gpu):
     """Run a command to its end or its limit, and return its Run without what was recorded."""
     environment = dict(os.environ, OMP_NUM_THREADS="4", XLA_PYTHON_CLIENT_PREALLOCATE="false",
                        PYTHONHASHSEED="0", CUBLAS_WORKSPACE_CONFIG=":4096:8", TF_CPP_MIN_LOG_LEVEL="2",
                        PYTHONWARNINGS="ignore", TOKENIZERS_PARALLELISM="false", PYTHONDONTWRITEBYTECODE="1")
+    if program.source != "ours":  # Python packages bring libraries of their own
+        paths = [os.environ.get("LD_LIBRARY_PATH"), "/usr/local/cuda/lib64"]
+        environment["LD_LIBRARY_PATH"] = ":".join(filter(None, paths))
     if gpu is not None:
         environment["CUDA_VISIBLE_DEVICES"] = str(gpu)
     streams = {}
@@ -321,7 +324,8 @@ class Check:
             words = prepare_folder(program, place / "cwd")
             if mode != "bare":
                 words = [self.tool, "record", "-o", str(folder), *MODES[mode], "--", *words]
-            run = run_command(words, place / "cwd", min(limit_s, left_s), gpu if self.gpus > 1 else None)
+            run = run_command(program, words, place / "cwd", min(limit_s, left_s),
+                              gpu if self.gpus > 1 else None)
         finally:
             if mode in READS_HARDWARE:  # the next one may begin while this one is reported
                 with self.state:
