@@ -99,8 +99,9 @@ def read_list(path):
             continue
         words = shlex.split(command)
         program = place / words[0]
-        if source == "ours" or words[0].endswith(".py"):
-            words = [os.environ.get("PYTHON") or "python3", str(program), *words[1:]]
+        words[0] = str(program)
+        if source == "ours":
+            words.insert(0, os.environ.get("PYTHON") or "python3")
         if program.is_file():
             programs.append(Program(name, source, place, words))
         else:
@@ -112,9 +113,10 @@ def prepare_folder(program, cwd):
     """Fill a run's own working folder: programs look for data there, and write there."""
     if program.source == "ours":
         cwd.mkdir(parents=True)
-        return program.words
-    shutil.copytree(program.folder, cwd, ignore=shutil.ignore_patterns("*.o", "*.obj", "*.d"), symlinks=True)
-    return [str(cwd / program.words[0]), *program.words[1:]]
+        return
+    # The program itself stays where it is: a fork of another thread may hold one open that was just written.
+    left_out = shutil.ignore_patterns("*.o", "*.obj", "*.d", pathlib.Path(program.words[0]).name)
+    shutil.copytree(program.folder, cwd, ignore=left_out, symlinks=True)
 
 
 def masked_line(line, cwd):
@@ -321,7 +323,8 @@ class Check:
         folder = place / "recording"
         left_s = max(1, self.remaining_s() + GRACE_S)
         try:
-            words = prepare_folder(program, place / "cwd")
+            prepare_folder(program, place / "cwd")
+            words = program.words
             if mode != "bare":
                 words = [self.tool, "record", "-o", str(folder), *MODES[mode], "--", *words]
             run = run_command(program, words, place / "cwd", min(limit_s, left_s),
