@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "guard.h"
 
 static struct {
 	CUresult (*set_current)(CUcontext);
@@ -33,6 +34,7 @@ static bool synchronize(CUcontext context)
 
 static void *wait_main(void *unused)
 {
+	guard_own_thread();
 	__atomic_store_n(&waiter, (uint32_t)gettid(), __ATOMIC_RELAXED);
 	pthread_mutex_lock(&lock);
 	for (;;) {

@@ -10,6 +10,7 @@
 
 #include "clock.h"
 #include "cubin.h"
+#include "guard.h"
 #include "program_rows.h"
 
 #define KERNELS_MOST (1u << 20) /* 56 MB; what comes beyond is not known */
@@ -147,15 +148,18 @@ static uint64_t hash_of(const void *code, size_t size)
 void machine_code_on_module(const CUpti_ModuleResourceData *module)
 {
 	struct trace_modules_row row = {.time_ns = clock_ns(CLOCK_REALTIME)};
+	struct guard guard;
 
 	if (!module || !module->pCubin)
 		return;
+	guard_enter(&guard); /* for the lock, and for memory that is being allocated */
 	row.thread = (uint32_t)syscall(SYS_gettid);
 	row.bytes = module->cubinSize;
 	row.code = hash_of(module->pCubin, module->cubinSize);
 	row.kernel_count =
 		(uint32_t)cubin_read(module->pCubin, module->cubinSize, add_kernel, &row);
 	program_rows_put_module(&row);
+	guard_leave(&guard);
 }
 
 /* The first of a name to run, or another shape of it. */

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "clock.h"
+#include "guard.h"
 #include "log.h"
 #include "nvml.h"
 #include "writer/trace_writer.h"
@@ -134,6 +135,7 @@ static void tell_problem(const char *problem)
 
 static void *power_main(void *unused)
 {
+	guard_own_thread();
 	if (!nvml_load(&nvml))
 		tell_problem("there is no libnvidia-ml.so.1, or it is too old");
 	else if (nvml.init() != NVML_OK)

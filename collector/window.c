@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include <stddef.h>
 
+#include "guard.h"
+
 /* Spans that the program marked.  Records arrive up to some seconds late, so closed spans are kept;
  * beyond this many the oldest is given up. */
 #define SPAN_LIMIT 65536
@@ -45,7 +47,9 @@ static bool is_span_open(struct spans *spans)
 /* The clock may be set back, but spans must stay in order. */
 static void open_span(struct spans *spans, int64_t time_ns, uint32_t call)
 {
-	pthread_mutex_lock(&lock);
+	sigset_t before;
+
+	guard_lock(&lock, &before);
 	if (!is_span_open(spans)) {
 		if (spans->count && time_ns < last_span(spans)->end_ns)
 			time_ns = last_span(spans)->end_ns;
@@ -54,20 +58,21 @@ static void open_span(struct spans *spans, int64_t time_ns, uint32_t call)
 		/* is_paused_at() looks at it before it takes the lock. */
 		__atomic_store_n(&spans->count, spans->count + 1, __ATOMIC_RELAXED);
 	}
-	pthread_mutex_unlock(&lock);
+	guard_unlock(&lock, &before);
 }
 
 static void close_span(struct spans *spans, int64_t time_ns, uint32_t call)
 {
 	struct span *last;
+	sigset_t before;
 
-	pthread_mutex_lock(&lock);
+	guard_lock(&lock, &before);
 	last = last_span(spans);
 	if (is_span_open(spans)) {
 		last->end_ns = time_ns < last->start_ns ? last->start_ns : time_ns;
 		last->last_call = call;
 	}
-	pthread_mutex_unlock(&lock);
+	guard_unlock(&lock, &before);
 }
 
 void window_open(int64_t time_ns, uint32_t call)
@@ -129,27 +134,29 @@ static bool contain_time(const struct spans *spans, int64_t time_ns)
 static bool marked_contains(int64_t time_ns, uint32_t call)
 {
 	const struct span *span;
+	sigset_t before;
 	bool found;
 
-	pthread_mutex_lock(&lock);
+	guard_lock(&lock, &before);
 	span = call ? find_span(&marked, ends_before_call, call) : NULL;
 	if (call && marked.count && marked.at[0].first_call)
 		found = span && span->first_call < call;
 	else
 		found = contain_time(&marked, time_ns);
-	pthread_mutex_unlock(&lock);
+	guard_unlock(&lock, &before);
 	return found;
 }
 
 static bool is_paused_at(int64_t time_ns)
 {
+	sigset_t before;
 	bool found;
 
 	if (!__atomic_load_n(&pauses.count, __ATOMIC_RELAXED))
 		return false;
-	pthread_mutex_lock(&lock);
+	guard_lock(&lock, &before);
 	found = contain_time(&pauses, time_ns);
-	pthread_mutex_unlock(&lock);
+	guard_unlock(&lock, &before);
 	return found;
 }
 

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "clock.h"
+#include "guard.h"
 
 /* Calls that launch and are not counted take microseconds, unless a queue is full. */
 #define OTHERS_TIMEOUT_NS INT64_C(1000000)
@@ -37,13 +38,15 @@ static const int64_t patience[] = {
 
 void counter_gate_set(enum counter_gate_phase next)
 {
-	pthread_mutex_lock(&lock);
+	sigset_t before;
+
+	guard_lock(&lock, &before);
 	if (phase == GATE_OPEN)
 		__atomic_store_n(&was_passed, false, __ATOMIC_RELAXED);
 	__atomic_store_n(&phase, next, __ATOMIC_SEQ_CST);
 	phase_since_ns = clock_ns(CLOCK_MONOTONIC);
 	pthread_cond_broadcast(&changed);
-	pthread_mutex_unlock(&lock);
+	guard_unlock(&lock, &before);
 }
 
 static bool is_any_under_way(void)
@@ -105,25 +108,27 @@ static void wait_until_open(int64_t patience_ns)
 static int64_t wait_at_gate(int64_t patience_ns)
 {
 	int64_t since_ns = clock_ns(CLOCK_REALTIME);
+	sigset_t before;
 
 	counter_gate_leave();
-	pthread_mutex_lock(&lock);
+	guard_lock(&lock, &before);
 	wait_until_open(patience_ns);
 	if (phase != GATE_OPEN)
 		__atomic_store_n(&was_passed, true, __ATOMIC_RELAXED);
 	__atomic_add_fetch(own_count(), 1, __ATOMIC_SEQ_CST);
-	pthread_mutex_unlock(&lock);
+	guard_unlock(&lock, &before);
 	return since_ns;
 }
 
 bool counter_gate_wait(void)
 {
+	sigset_t before;
 	bool is_open;
 
-	pthread_mutex_lock(&lock);
+	guard_lock(&lock, &before);
 	wait_until_open(0);
 	is_open = phase == GATE_OPEN;
-	pthread_mutex_unlock(&lock);
+	guard_unlock(&lock, &before);
 	return is_open;
 }
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "guard.h"
+
 /* ---- images ---- */
 
 void sample_workers_init(struct sample_workers *workers, struct sample_source *source)
@@ -159,6 +161,7 @@ static void *worker_main(void *data)
 	struct worker worker = *(struct worker *)data;
 	struct sample_workers *workers = worker.workers;
 
+	guard_own_thread();
 	free(data);
 	pthread_mutex_lock(&workers->lock);
 	while (do_next(&worker) || !workers->is_finished)

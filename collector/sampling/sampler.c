@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include "clock.h"
+#include "guard.h"
 #include "inject.h"
 #include "log.h"
 #include "writer/trace_writer.h"
@@ -366,6 +367,7 @@ void *sampler_main(void *data)
 	struct sampler *sampler = data;
 	bool is_first = true;
 
+	guard_own_thread();
 	if (sampler->plan.is_continuous) /* of this thread alone, or refused */
 		setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + DECODER_NICE);
 	pthread_mutex_lock(&sampler->lock);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Every way in which a program ends, forks or becomes another one.
 load common
+load storm
 
 # 5,000 kernels, finished long enough ago that a periodic flush has written them.
 past="cuda kernels:5000 sleep_ms:150"
@@ -42,6 +43,16 @@ setup_file() {
 	readable
 	sealed
 	each_name_known
+}
+
+@test "a handler that interrupts a callback may exit, _exit or leave by siglongjmp: no call is lost without being counted, and none waits" {
+	SECONDS=0
+	for run in {1..15}; do
+		storm_run exit "$recording"
+		storm_run _exit "$recording"
+		storm_run jump "$recording"
+	done
+	[ $SECONDS -lt 30 ]
 }
 
 @test "_exit, abort and signals keep what a flush has written, and no seal" {

@@ -6,6 +6,8 @@
 
 #include <cmocka.h>
 
+#include "collector/guard.c"
+
 #include "collector/window.c"
 
 static int set_up(void **state)
