@@ -222,8 +222,7 @@ static void disable_when_ended(void)
 {
 	static bool is_disabled;
 
-	if (is_disabled || !(trace_writer_has_ended() ||
-			     window_is_over(clock_ns(CLOCK_REALTIME) - LAST_OPERATIONS_NS)))
+	if (is_disabled || !(trace_writer_has_ended() || window_is_over_since(LAST_OPERATIONS_NS)))
 		return;
 	activity_disable(cupti, options);
 	is_disabled = true;

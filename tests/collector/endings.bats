@@ -116,6 +116,19 @@ setup_file() {
 	equal seals 1 "$(property sealed_ns | wc -l)"
 }
 
+@test "a child with its parent's number, in a PID namespace of its own, does not wait for the recording when it ends with _exit" {
+	unshare --pid --fork true 2>/dev/null || skip "no PID namespace can be made"
+	SECONDS=0
+	LD_PRELOAD="$runtimes$collector" unshare --pid --fork "$app" cuda kernels:5 clone_exit:7 kernels:7 exit:6 >with.out 2>with.err ||
+		echo $? >with.status
+	grep -qx 'child exited with 7' with.out
+	ended_with 6
+	[ $SECONDS -lt 8 ]
+	warned 0
+	equal kernels 12 "$(rows kernels)"
+	sealed
+}
+
 @test "a program that forks before it uses CUDA is recorded in the child" {
 	record fork_run:cuda print:parent
 	warned 0

@@ -172,9 +172,9 @@ static void step_storm(const char *argument)
 						     : NULL;
 	storm_left = count ? number(count + 1) : 1;
 	signal(SIGALRM, on_storm);
-	if (timer_create(CLOCK_MONOTONIC, &event, &timer) || timer_settime(timer, 0, &when, NULL))
+	if (!sigsetjmp(before_jump, 1) &&
+	    (timer_create(CLOCK_MONOTONIC, &event, &timer) || timer_settime(timer, 0, &when, NULL)))
 		fail("timer", "cannot be set");
-	(void)sigsetjmp(before_jump, 1);
 	call_in_storm();
 	signal(SIGALRM, SIG_IGN);
 	tell_storm();
