@@ -23,6 +23,7 @@
 #include "process_facts.h"
 #include "program_rows.h"
 #include "sampling/sampling.h"
+#include "wait.h"
 #include "window.h"
 
 /* How long a call that unloads code waits for records of its kernels, and how often that may be too long: then none
@@ -41,8 +42,7 @@ static const struct options *options;
 
 static pthread_t flush_thread;
 static pthread_mutex_t flush_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t flush_wake = PTHREAD_COND_INITIALIZER;
-static pthread_cond_t flush_done = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t flush_wake, flush_done;
 static bool has_thread;	  /* there is one to wait for at exit */
 static bool has_finished; /* a buffer waits to be decoded */
 static bool is_stopping, is_done;
@@ -50,6 +50,13 @@ static uint32_t has_ended;		       /* is_done, for threads that exit: a futex */
 static uint64_t delivery_asked, delivery_done; /* deliveries, counted */
 static unsigned int late_deliveries;
 static atomic_ulong heard_count; /* how often CUPTI has called the two functions below */
+
+/* Before any of them is used. */
+__attribute__((constructor)) static void init_conditions(void)
+{
+	wait_init_condition(&flush_wake);
+	wait_init_condition(&flush_done);
+}
 
 void flush_init(const struct cupti_api *api, const struct options *asked)
 {
@@ -208,8 +215,7 @@ static bool wait_for_work(int64_t until_ns)
 
 	pthread_mutex_lock(&flush_lock);
 	while (!is_stopping && !has_finished &&
-	       pthread_cond_clockwait(&flush_wake, &flush_lock, CLOCK_MONOTONIC, &until) !=
-		       ETIMEDOUT)
+	       pthread_cond_timedwait(&flush_wake, &flush_lock, &until) != ETIMEDOUT)
 		;
 	has_finished = false;
 	stopping = is_stopping;
@@ -332,7 +338,7 @@ static bool wait_for_delivery(uint64_t wanted)
 	int rc = 0;
 
 	while (!is_stopping && !is_done && delivery_done < wanted && rc != ETIMEDOUT)
-		rc = pthread_cond_clockwait(&flush_done, &flush_lock, CLOCK_MONOTONIC, &until);
+		rc = pthread_cond_timedwait(&flush_done, &flush_lock, &until);
 	return rc != ETIMEDOUT;
 }
 
@@ -360,7 +366,7 @@ static bool ask_to_stop(const struct timespec *until)
 	bool has_asked;
 
 	guard_enter(&guard);
-	has_asked = pthread_mutex_clocklock(&flush_lock, CLOCK_MONOTONIC, until) == 0;
+	has_asked = wait_lock(&flush_lock, until) == 0;
 	if (has_asked) {
 		is_stopping = true;
 		pthread_cond_signal(&flush_wake);

@@ -9,6 +9,7 @@
 
 #include "clock.h"
 #include "guard.h"
+#include "wait.h"
 
 /* Calls that launch and are not counted take microseconds, unless a queue is full. */
 #define OTHERS_TIMEOUT_NS INT64_C(1000000)
@@ -23,7 +24,7 @@ static __thread unsigned int stripe; /* 0: none yet */
 
 static pthread_mutex_t lock =
 	PTHREAD_MUTEX_INITIALIZER; /* the next two; never held across a call */
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t changed;
 static enum counter_gate_phase phase; /* read without the lock, too */
 static int64_t phase_since_ns;
 static bool was_passed;
@@ -33,6 +34,12 @@ static const int64_t patience[] = {
 	GATE_PHASES(GATE_PATIENCE)
 #undef GATE_PATIENCE
 };
+
+/* Before any of them is used. */
+__attribute__((constructor)) static void init_conditions(void)
+{
+	wait_init_condition(&changed);
+}
 
 /* ---- who counts ---- */
 
@@ -99,7 +106,7 @@ static void wait_until_open(int64_t patience_ns)
 
 		if (clock_ns(CLOCK_MONOTONIC) >= until_ns)
 			break;
-		pthread_cond_clockwait(&changed, &lock, CLOCK_MONOTONIC, &until);
+		pthread_cond_timedwait(&changed, &lock, &until);
 	}
 	pthread_setcancelstate(cancel_state, NULL);
 }

@@ -17,6 +17,7 @@
 #include "inject.h"
 #include "counters/launch_call.h"
 #include "log.h"
+#include "wait.h"
 #include "writer/trace_writer.h"
 #include "window.h"
 
@@ -68,7 +69,7 @@ static bool lock_for(int64_t timeout_ns)
 {
 	struct timespec until = clock_timespec(clock_ns(CLOCK_MONOTONIC) + timeout_ns);
 
-	return pthread_mutex_clocklock(&lock, CLOCK_MONOTONIC, &until) == 0 && keep_lock();
+	return wait_lock(&lock, &until) == 0 && keep_lock();
 }
 
 /* For a launch that could be counted: it waits for another that is no longer than one that could not. */

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "collector/guard.c"
+#include "collector/wait.c"
 
 #include "collector/counters/counter_gate.c"
 
