@@ -79,7 +79,7 @@ bool inject_is_recording(void)
 {
 	pid_t recorded = atomic_load_explicit(&owner, memory_order_acquire);
 
-	return recorded != 0 && recorded == getpid() && !attach_was_left();
+	return recorded != 0 && attach_is_process() && recorded == getpid() && !attach_was_left();
 }
 
 /* ---- what CUPTI calls ---- */
@@ -316,6 +316,7 @@ static void attach_to_cupti(void)
 	cupti = api;
 	/* No child has been the owner; where there is no memory for this, most of what it would do is refused there by pid. */
 	pthread_atfork(NULL, NULL, on_fork_child);
+	attach_note_process();
 	owner = getpid();
 	buffers_limit(options.buffer_limit_bytes < EARLY_BUFFERS * BUFFER_BYTES
 			      ? options.buffer_limit_bytes

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Every way in which a program ends, forks or becomes another one.
 load common
+load storm
 
 # 5,000 kernels, which a periodic flush has written, and what belongs to them.
 past="cuda kernels:5000 until_lines:5001:recording/*/kernels.csv sleep_ms:50"
@@ -42,6 +43,16 @@ setup_file() {
 	readable
 	sealed
 	each_name_known
+}
+
+@test "a handler that interrupts a callback may exit, _exit or leave by siglongjmp: no call is lost without being counted, and none waits" {
+	SECONDS=0
+	for run in {1..15}; do
+		storm_run exit "$recording"
+		storm_run _exit "$recording"
+		storm_run jump "$recording"
+	done
+	[ $SECONDS -lt 30 ]
 }
 
 @test "_exit, abort and signals keep what a flush has written, and no seal" {
@@ -103,6 +114,19 @@ setup_file() {
 	record cuda kernels:5 fork_at:callback profiler:start profiler:stop exit:3
 	whole 5
 	equal seals 1 "$(property sealed_ns | wc -l)"
+}
+
+@test "a child with its parent's number, in a PID namespace of its own, does not wait for the recording when it ends with _exit" {
+	unshare --pid --fork true 2>/dev/null || skip "no PID namespace can be made"
+	SECONDS=0
+	LD_PRELOAD="$runtimes$collector" unshare --pid --fork "$app" cuda kernels:5 clone_exit:7 kernels:7 exit:6 >with.out 2>with.err ||
+		echo $? >with.status
+	grep -qx 'child exited with 7' with.out
+	ended_with 6
+	[ $SECONDS -lt 8 ]
+	warned 0
+	equal kernels 12 "$(rows kernels)"
+	sealed
 }
 
 @test "a program that forks before it uses CUDA is recorded in the child" {

@@ -8,11 +8,13 @@
 #include <glob.h>
 #include <locale.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -196,6 +198,20 @@ static void step_count_children(const char *argument)
 	       WEXITSTATUS(status), none, (int)ended_count);
 }
 
+/* clone_exit:STATUS - a child that no fork handler hears of, first of a PID namespace of its own, ends with _exit */
+static void step_clone_exit(const char *argument)
+{
+	long child = syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, NULL, NULL, NULL, NULL);
+	int status;
+
+	if (child < 0)
+		fail("clone", strerror(errno));
+	if (child == 0)
+		_exit((int)number(argument));
+	waitpid((pid_t)child, &status, 0);
+	printf("child exited with %d\n", WEXITSTATUS(status));
+}
+
 /* fork_run:STEP - the child does one more step and exits */
 static void step_fork_run(const char *argument)
 {
@@ -319,6 +335,7 @@ const struct step process_steps[] = {
 	{"shell", step_shell},
 	{"fork", step_fork},
 	{"vfork", step_vfork},
+	{"clone_exit", step_clone_exit},
 	{"fork_run", step_fork_run},
 	{"count_children", step_count_children},
 	{"fork_at", step_fork_at},
