@@ -53,6 +53,14 @@ static void leave(void)
 	pthread_mutex_unlock(&lock);
 }
 
+static void note_stop(enum try_reason reason)
+{
+	int none = TRY_REASON_COUNT;
+
+	__atomic_compare_exchange_n(&stopped, &none, (int)reason, false, __ATOMIC_RELAXED,
+				    __ATOMIC_RELAXED);
+}
+
 /* What the stubs look at. */
 static void tell_pending(void)
 {
@@ -316,10 +324,12 @@ static enum try_reason put(const struct launch *launch, enum try_reason known)
 	if (reason == TRY_REASON_COUNT)
 		reason = why_not_now(launch, &kernel, &current);
 	count_seen(launch);
+	if (reason == TRY_REASON_COUNT && !timer_is_there())
+		note_stop(reason = TRY_NO_MEMORY);
 	__atomic_store_n(&is_putting_off, reason == TRY_REASON_COUNT, __ATOMIC_RELAXED);
 	if (reason == TRY_REASON_COUNT) {
 		append(launch, kernel, current);
-		timer_start();
+		timer_wake();
 	} else {
 		flush_until(count);
 		counts_add_passed(reason);
@@ -377,11 +387,15 @@ static bool put_event(CUevent event, CUstream stream, bool is_wait)
 	    driver_open()->get_current(&current) != CUDA_SUCCESS || !current ||
 	    !streams_is_plain(stream, current))
 		return false;
+	if (!timer_is_there()) {
+		note_stop(TRY_NO_MEMORY);
+		return false;
+	}
 	kernel = is_wait ? events_wait(event, current) : events_record(event, current);
 	if (!kernel)
 		return false;
 	append(&launch, kernel, current);
-	timer_start();
+	timer_wake();
 	return true;
 }
 
@@ -406,14 +420,6 @@ void deferred_add_event(CUevent event, unsigned flags)
 	enter();
 	events_add(event, flags, current);
 	leave();
-}
-
-static void note_stop(enum try_reason reason)
-{
-	int none = TRY_REASON_COUNT;
-
-	__atomic_compare_exchange_n(&stopped, &none, (int)reason, false, __ATOMIC_RELAXED,
-				    __ATOMIC_RELAXED);
 }
 
 static bool is_queued(CUevent event)

@@ -118,7 +118,7 @@ enum try_count { TRY_COUNTS(TRY_CONSTANT) TRY_COUNT_COUNT };
 	REASON(TRY_NOT_LAUNCH_BOUND, "not_launch_bound",                                        \
 	       "the program does not launch often enough here")                                 \
 	REASON(TRY_COMPARING, "comparing", "to measure how fast the program is without")        \
-	REASON(TRY_NO_MEMORY, "no_memory", "no memory to keep it")                              \
+	REASON(TRY_NO_MEMORY, "no_memory", "no memory to keep it, or no thread to be had")      \
 	REASON(TRY_MEMORY_RANGE, "memory_range",                                                \
 	       "a memset or a copy that is not in memory from cuMemAlloc of its context")       \
 	REASON(TRY_NEW_SIZE, "new_size", "the first free of memory of this size")               \
