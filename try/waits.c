@@ -6,7 +6,6 @@
 #include <sched.h>
 #include <stdint.h>
 #include <string.h>
-#include <time.h>
 
 #include "clock.h"
 #include "counts.h"
@@ -18,7 +17,7 @@
 enum {
 	STREAMS_MOST = 32, /* that the program gives work to */
 	EVENTS_MOST = 16,  /* of the program, whose waits were left out and not yet made */
-	END_S = 2,
+	END_MS = 2000,
 	/* So many times in turn the program gave the GPU nothing between a wait that was left out and a function before which it
 	 * had to be made: waits are made without looking, PASSED_ON of them.  Then AGAIN are looked at. */
 	FRUITLESS = 32,
@@ -584,13 +583,7 @@ void waits_have_waited_for_context(void)
 
 void waits_end(void)
 {
-	struct timespec until;
-
-	if (!is_wanted())
-		return;
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += END_S;
-	if (pthread_mutex_timedlock(&lock, &until) != 0)
+	if (!is_wanted() || !clock_lock(&lock, END_MS))
 		return;
 	settle();
 	pthread_mutex_unlock(&lock);

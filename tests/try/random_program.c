@@ -1,5 +1,5 @@
 /*
- * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|checks|events|alternate|memory|copies|copies-at-once|copies-alike|copies-alike-async|copies-behind|textures|polls|private|private-copies|forks|turns|shared|captures|pipeline|children|END]] - a program that calls the driver as chance has it, the same for the same seed.
+ * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|checks|events|alternate|memory|copies|copies-at-once|copies-alike|copies-alike-async|copies-behind|textures|polls|private|private-copies|forks|turns|shared|captures|pipeline|children|children-between|END]] - a program that calls the driver as chance has it, the same for the same seed.
  *
  * It prints what each call that waits, copies or asks returned, and the hash of all that the driver had done by then
  * (fake/).  Run bare and tried, it must print the same.  Its threads take turns; with at-once they do not, each
@@ -12,7 +12,7 @@
  * pipeline: copies from page-locked memory to the GPU, kernels, and copies back.
  * forks: kernels in streams that fork and join by events; turns: mostly in streams by turns, which nothing orders.  shared: the same ones again and again, in a stream into which other threads launch at the same time.
  * captures: one thread captures, and the others wait at the same time.
- * END, one of program/ends.c: as loop, and it ends so right after the last launches.  children: of which each looks up a function.
+ * END, one of program/ends.c: as loop, and it ends so right after the last launches.  children: of which each looks up a function; children-between: launches, also while another thread is in the driver.
  * memory: it allocates and frees STEPS times, and launches nothing.
  * polls: STEPS times a kernel writes memory that the host polls, and nothing else is called.
  */
@@ -446,6 +446,10 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(how, "children")) {
 		make_children_that_look_up();
+		return 0;
+	}
+	if (!strcmp(how, "children-between")) {
+		make_children_between_launches();
 		return 0;
 	}
 	if (!strcmp(how, "memory")) {

@@ -434,6 +434,14 @@ checked() {
 	grep -x "0 children failed" children
 }
 
+@test "a fork comes after what its thread launched, and waits for no other thread that is in the driver" {
+	export FAKE_DRIVER_BLOCKS=many
+	both 1 children-between
+	[ "$(grep -c '^forked at once$' tried.out)" -eq 4 ]
+	[ "$(grep -c '^child 3$' tried.out)" -eq 4 ]
+	[ "$(count launches_deferred)" -gt 100 ]
+}
+
 @test "a child of vfork that calls _exit ends nothing of its parent" {
 	tried "$tools/random_program" 1 100 vfork || true
 	[ "$(find . -name 'counts.*' | wc -l)" -eq 1 ]

@@ -130,4 +130,7 @@ void end_as(const char *how);
 /* While a thread looks up functions of the driver. */
 void make_children_that_look_up(void);
 
+/* Right after launches, then while another thread is in the driver. */
+void make_children_between_launches(void);
+
 #endif
