@@ -48,6 +48,9 @@ static void open_driver(void)
 	driver.create_context_v4 =
 		(__typeof__(driver.create_context_v4))driver_dlsym(driver.library,
 								   "cuCtxCreate_v4");
+	driver.synchronize_v2 =
+		(__typeof__(driver.synchronize_v2))driver_dlsym(driver.library,
+								"cuCtxSynchronize_v2");
 }
 
 const struct driver *driver_open(void)

@@ -114,6 +114,7 @@ struct driver {
 	/* These not every version of cuda.h declares. */
 	CUresult(CUDAAPI *create_context_v3)(CUcontext *, void *, int, unsigned, CUdevice);
 	CUresult(CUDAAPI *create_context_v4)(CUcontext *, void *, unsigned, CUdevice);
+	CUresult(CUDAAPI *synchronize_v2)(CUcontext);
 	bool is_complete; /* none of DRIVER_CALLS is missing */
 };
 

@@ -157,6 +157,15 @@ static struct effect effect_of_unknown(const char *name)
 				       : (struct effect){FREES, RETURNS, EXPOSES, TAKES};
 }
 
+/* Of a version of a function that is newer than this library: it may do what any does, to memory, events and streams that are
+ * known here, too.  What another cuGetProcAddress gives is not seen. */
+static struct effect effect_of_newer(const char *name)
+{
+	bool is_followed = !strstr(name, "Capture") && strcmp(name, "cuGetProcAddress") != 0;
+
+	return (struct effect){is_followed ? FORGETS : STOPS, ENDS, EXPOSES, TAKES};
+}
+
 /* Which of its versions cuGetProcAddress gave is not known: what all of them need. */
 static struct effect effect_of_versions(const char *name, bool is_per_thread)
 {
@@ -237,23 +246,31 @@ static bool is_ours(const void *address)
 	return false;
 }
 
-/* After the newest version of CUDA that this was written for a function may have other arguments: cuCtxSynchronize has. */
-static bool is_newer(const struct handler *handler, int version, const void *real)
+/* A version of CUDA after the newest that this was written for may give a function other arguments, as 13.0 did for
+ * cuCtxSynchronize.  The driver gives the same address where it is the same function. */
+static bool is_newer(const char *name, int version, cuuint64_t flags, const void *real)
 {
-	return handler->function == (void *)try_synchronize_context && version > NEWEST_KNOWN &&
-	       real != driver_symbol(handler->exported);
+	void *known = NULL;
+
+	return version > NEWEST_KNOWN &&
+	       (driver_open()->get_proc_address(name, &known, NEWEST_KNOWN, flags, NULL) !=
+			CUDA_SUCCESS ||
+		known != real);
 }
 
 /* cuGetProcAddress found real. */
-static void *replace_by_version(const char *name, int version, bool is_per_thread, void *real)
+static void *replace_by_version(const char *name, int version, cuuint64_t flags, void *real)
 {
+	bool is_per_thread = flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+
+	if (is_newer(name, version, flags, real))
+		return stub_for(name, effect_of_newer(name), real);
 	for (size_t i = 0; i < HANDLER_COUNT; i++) {
 		const struct handler *handler = &handlers[i];
 		bool has_two = handler->is_per_thread ||
 			       (i + 1 < HANDLER_COUNT && handlers[i + 1].is_per_thread);
 
 		if (!strcmp(handler->name, name) && version >= handler->version &&
-		    !is_newer(handler, version, real) &&
 		    (!has_two || handler->is_per_thread == is_per_thread))
 			return handler->function;
 	}
@@ -315,9 +332,7 @@ CUresult try_get_proc_address_v2(const char *name, void **function, int version,
 	    !process_is_wanted() || is_ours(*function))
 		return result;
 	process_start();
-	*function = replace_by_version(name, version,
-				       flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM,
-				       *function);
+	*function = replace_by_version(name, version, flags, *function);
 	return result;
 }
 

@@ -7,6 +7,9 @@
 #include <cuda.h>
 #include <stdint.h>
 
+/* In cuGetProcAddress(): the one that find_functions() asks for, and one after the newest that try/ knows. */
+enum { VERSION_KNOWN = 12050, VERSION_NEWER = 14000 };
+
 #if CUDA_VERSION < 12050
 typedef void CUctxCreateParams;
 #endif
@@ -96,6 +99,7 @@ void fake_name(CUdeviceptr address, long name);
 
 CUresult cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *parameters, unsigned flags,
 			CUdevice device);
+CUresult cuCtxSynchronize_v2(CUcontext context);
 CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
 			     unsigned by, unsigned bz, unsigned shared, CUstream stream,
 			     void **parameters, void **extra);

@@ -1,5 +1,5 @@
 /*
- * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|checks|events|alternate|memory|copies|copies-at-once|copies-alike|copies-alike-async|copies-behind|textures|polls|private|private-copies|forks|turns|shared|captures|pipeline|children|children-between|END]] - a program that calls the driver as chance has it, the same for the same seed.
+ * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|checks|events|alternate|memory|copies|copies-at-once|copies-alike|copies-alike-async|copies-behind|textures|polls|newer|private|private-copies|forks|turns|shared|captures|pipeline|children|children-between|END]] - a program that calls the driver as chance has it, the same for the same seed.
  *
  * It prints what each call that waits, copies or asks returned, and the hash of all that the driver had done by then
  * (fake/).  Run bare and tried, it must print the same.  Its threads take turns; with at-once they do not, each
@@ -14,6 +14,7 @@
  * captures: one thread captures, and the others wait at the same time.
  * END, one of program/ends.c: as loop, and it ends so right after the last launches.  children: of which each looks up a function; children-between: launches, also while another thread is in the driver.
  * memory: it allocates and frees STEPS times, and launches nothing.
+ * newer: it calls newer versions of all functions (FAKE_DRIVER_NEWER=1).
  * polls: STEPS times a kernel writes memory that the host polls, and nothing else is called.
  */
 #define _GNU_SOURCE
@@ -422,7 +423,7 @@ int main(int argc, char **argv)
 	steps_left = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 60;
 	has_turns = !is_at_once;
 	is_private = *how && strcmp(how, "memory") != 0 && strcmp(how, "polls") != 0 &&
-		     strncmp(how, "copies", 6) != 0;
+		     strcmp(how, "newer") != 0 && strncmp(how, "copies", 6) != 0;
 	takes_turns = !strcmp(how, "turns");
 	has_forks = takes_turns || !strcmp(how, "forks");
 	is_pipeline = !strcmp(how, "pipeline");
@@ -442,6 +443,10 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(how, "copies-behind")) {
 		copy_behind();
+		return 0;
+	}
+	if (!strcmp(how, "newer")) {
+		call_newer_functions();
 		return 0;
 	}
 	if (!strcmp(how, "children")) {

@@ -535,6 +535,29 @@ checked() {
 	[ "$(count graph_launches)" -lt 200 ]
 }
 
+@test "a version of a function that is newer than any known one is called as it is, with all done before it" {
+	export FAKE_DRIVER_NEWER=1
+	for strategies in graph graph,pool,fewer-waits,pinned; do
+		for seed in ${SEEDS:-1 2 3}; do both "$seed" newer; done
+	done
+	[ "$(count launches_deferred)" -gt 20 ]
+	grep -q '^cuMemAlloc 0 ' tried.out
+}
+
+@test "of each function with one of its own the newest version is known that the headers declare" {
+	header=$(readlink -f "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")
+	header=${header%/bin/nvcc}/include/cudaTypedefs.h
+	[ -e "$header" ] || skip "no cudaTypedefs.h"
+	newest=$(sed -n 's/.*NEWEST_KNOWN = \([0-9]*\).*/\1/p' "$root/try/lookup.c")
+	tr -d '\n' <"$root/try/handlers.h" | grep -oE 'HANDLER\("cu[A-Za-z0-9]*",[^a-z]*[0-9]+' |
+		sed 's/.*"\(cu[^"]*\)"[^0-9]*\([0-9]*\)/\1 \2/' | awk '$2 > v[$1] { v[$1] = $2 } END { for (n in v) print n, v[n] }' >handled
+	[ "$(wc -l <handled)" -gt 40 ]
+	# _ptsz and _ptds of old functions are of 7.0, and have the same arguments.
+	grep -oE 'PFN_cu[A-Za-z0-9]+_v[0-9]+\)' "$header" | sed 's/PFN_\(cu[A-Za-z0-9]*\)_v\([0-9]*\))/\1 \2/' |
+		awk -v newest="$newest" '$2 <= newest && $2 > v[$1] { v[$1] = $2 } END { for (n in v) print n, v[n] }' >declared
+	awk 'NR == FNR { known[$1] = $2; next } ($1 in known) && $2 != known[$1] { print $1, $2, "is not known"; bad = 1 } END { exit bad }' handled declared
+}
+
 @test "without a strategy nothing is put off and nothing written" {
 	LD_PRELOAD=$BUILD/lib/librooflinetry.so ROOFLINE_TRY_OUTPUT=$PWD/counts "$tools/random_program" 4 10 >out || true
 	[ -s out ]

@@ -77,6 +77,17 @@ CUresult cuCtxSynchronize(void)
 	return fake_captures ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : fake_wait();
 }
 
+CUresult cuCtxSynchronize_v2(CUcontext context)
+{
+	CUcontext before = fake_current();
+	CUresult result;
+
+	stack[depth++] = context ? context : before;
+	result = cuCtxSynchronize();
+	depth--;
+	return result;
+}
+
 CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority)
 {
 	*stream = calloc(1, sizeof(**stream));

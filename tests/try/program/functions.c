@@ -65,15 +65,16 @@ static void find_by_driver(void *library)
 	__typeof__(cuGetProcAddress) *ask = (__typeof__(ask))dlsym(library, "cuGetProcAddress_v2");
 	cuuint64_t flags = is_per_thread ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM : 0;
 
-#define ASK(name) must(ask(#name, (void **)&p_##name, CUDA_VERSION, flags, NULL), #name);
+#define ASK(name) must(ask(#name, (void **)&p_##name, VERSION_KNOWN, flags, NULL), #name);
 	FAKE_DRIVER_FUNCTIONS(ASK, ASK)
 #define ASK_COPY(name, exported, suffix) \
-	must(ask(#name, (void **)&p_##name, CUDA_VERSION, flags, NULL), #name);
+	must(ask(#name, (void **)&p_##name, VERSION_KNOWN, flags, NULL), #name);
 	FAKE_DRIVER_COPIES(ASK_COPY)
-	must(ask("cuMemcpyDtoDAsync", (void **)&p_cuMemcpyDtoDAsync, CUDA_VERSION, flags, NULL),
+	must(ask("cuMemcpyDtoDAsync", (void **)&p_cuMemcpyDtoDAsync, VERSION_KNOWN, flags, NULL),
 	     "copy");
-	must(ask("cuCtxCreate", (void **)&p_cuCtxCreate, CUDA_VERSION, flags, NULL), "cuCtxCreate");
-	must(ask("cuStreamBeginCapture", (void **)&p_cuStreamBeginCapture, CUDA_VERSION, flags,
+	must(ask("cuCtxCreate", (void **)&p_cuCtxCreate, VERSION_KNOWN, flags, NULL),
+	     "cuCtxCreate");
+	must(ask("cuStreamBeginCapture", (void **)&p_cuStreamBeginCapture, VERSION_KNOWN, flags,
 		 NULL),
 	     "capture");
 }
@@ -111,4 +112,39 @@ void report_wait(const char *what, CUresult result)
 		printf("%s %d\n", what, (int)result);
 	else
 		report(what, result);
+}
+
+/* What it waits for is done. */
+static void wait_for_contexts(__typeof__(cuGetProcAddress) *ask)
+{
+	CUcontext waited_for[] = {NULL, context, other_context};
+	CUresult (*wait)(CUcontext);
+
+	must(ask("cuCtxSynchronize", (void **)&wait, 13000, 0, NULL), "cuCtxSynchronize");
+	for (size_t i = 0; i < sizeof(waited_for) / sizeof(waited_for[0]); i++) {
+		launch_phrase();
+		report("waited", wait(waited_for[i]));
+		printf("unfinished %lu\n", p_fake_unfinished());
+	}
+}
+
+void call_newer_functions(void)
+{
+	static const char *const names[] = {
+#define NAME(name) #name,
+#define NAME_OF_COPY(name, exported, suffix) #name,
+		FAKE_DRIVER_FUNCTIONS(NAME, NAME) FAKE_DRIVER_COPIES(NAME_OF_COPY) "cuCtxCreate",
+		"cuMemcpyDtoDAsync", "cuStreamBeginCapture", "cuGetProcAddress"};
+	void *library = dlopen("libcuda.so.1", RTLD_NOW);
+	__typeof__(cuGetProcAddress) *ask = (__typeof__(ask))dlsym(library, "cuGetProcAddress_v2");
+	cuuint64_t flags = is_per_thread ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM : 0;
+	CUresult (*function)(long, long, long, long, long, long, long);
+
+	new_phrase();
+	wait_for_contexts(ask);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		launch_phrase();
+		must(ask(names[i], (void **)&function, VERSION_NEWER, flags, NULL), names[i]);
+		report(names[i], function(1, 2, 3, 4, 5, 6, (long)i));
+	}
 }

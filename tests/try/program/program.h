@@ -38,6 +38,10 @@ extern CUresult (*p_get_texture)(CUtexref *, CUmodule, const char *); /* cuModul
 /* way: 0 to 2.  is_per_thread: the default stream is one for each thread. */
 void find_functions(unsigned way, bool is_per_thread);
 
+/* Waits by the version of cuCtxSynchronize that takes a context, and calls versions of all functions that are newer than any
+ * known one, which take numbers, between launches. */
+void call_newer_functions(void);
+
 /* Ends the program where something failed that never should. */
 void must(CUresult result, const char *what);
 
