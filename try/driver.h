@@ -127,7 +127,10 @@ void *driver_symbol(const char *exported);
 /* The C library's dlsym, not ours. */
 void *driver_dlsym(void *library, const char *name);
 
-/* Finds it, for the stub that goes on to it. */
+/* The C library's dlopen. */
+extern void *try_real_dlopen;
+
+/* Find both, for the stubs that go on to them. */
 void driver_find_dlsym(void);
 
 #endif

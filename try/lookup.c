@@ -5,10 +5,13 @@
  * dlsym; programs that are linked with libcuda.so call the names that stubs.c exports.  dlvsym is left alone: libcuda.so
  * gives its functions no versions.
  */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "bare.h"
 #include "checksums.h"
 #include "counts.h"
 #include "deferred.h"
@@ -118,6 +121,9 @@ static bool is_always_told(struct effect effect)
 void *try_resolve(unsigned stub)
 {
 	void *found = driver_symbol(functions[stub - 1].name);
+
+	if (!found) /* a library of the program may have one of its own */
+		found = driver_dlsym(RTLD_NEXT, functions[stub - 1].name);
 
 	if (process_is_wanted())
 		process_start();
@@ -289,22 +295,29 @@ static void *replace_exported(const char *name, void *real)
 	return stub_for(name, effect_of_unknown(name), real);
 }
 
-static bool is_driver_name(const char *name)
+bool lookup_is_driver_name(const char *name)
 {
 	return name[0] == 'c' && name[1] == 'u' && name[2] >= 'A' && name[2] <= 'Z';
 }
 
-void *try_dlsym(void *library, const char *name)
+void *try_dlsym(void *library, const char *name, const void *caller)
 {
-	void *real;
+	void *real = NULL;
 
-	if (!name || !is_driver_name(name) || !process_is_wanted() ||
-	    library == (void *)-1l /* RTLD_NEXT */) {
-		driver_find_dlsym(); /* so that there is one to go on to */
+	driver_find_dlsym(); /* so that there is one to go on to */
+	if (!name || !lookup_is_driver_name(name))
 		return NULL;
+	if (library == RTLD_NEXT)
+		return bare_is_in_front(caller) && !bare_find(name, caller) ? try_nothing : NULL;
+	if (library != RTLD_DEFAULT)
+		real = driver_dlsym(library, name);
+	if (library == RTLD_DEFAULT || bare_is_own(real)) {
+		real = bare_find(name, caller);
+		if (!real)
+			return try_nothing;
 	}
-	real = driver_dlsym(library, name);
-	if (!real || real != driver_symbol(name) || !driver_open()->is_complete)
+	if (!real || !process_is_wanted() || real != driver_symbol(name) ||
+	    !driver_open()->is_complete)
 		return NULL;
 	process_start();
 	return replace_exported(name, real);

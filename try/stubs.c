@@ -121,13 +121,16 @@ __asm__(".text\n"
 	BEGIN("dlsym")
 	".cfi_startproc\n"
 	SAVE_REGISTERS
+	"	movq 8(%rbp), %rdx\n"
 	"	call try_dlsym\n"
 	"	movq %rax, %r10\n"
 	RESTORE_REGISTERS
 	"	testq %r10, %r10\n"
 	"	jne 1f\n"
 	"	jmp *try_real_dlsym(%rip)\n"
-	"1:	movq %r10, %rax\n"
+	"1:	xorl %eax, %eax\n"
+	"	cmpq $1, %r10\n" /* try_nothing */
+	"	cmovneq %r10, %rax\n"
 	"	ret\n"
 	".cfi_endproc\n"
 	END("dlsym")

@@ -558,6 +558,23 @@ checked() {
 	awk 'NR == FNR { known[$1] = $2; next } ($1 in known) && $2 != known[$1] { print $1, $2, "is not known"; bad = 1 } END { exit bad }' handled declared
 }
 
+@test "a program finds CUDA where it finds it bare, and nowhere else" {
+	local try=$BUILD/lib/librooflinetry.so weakly=$tools/librefers_weakly.so cuda=$PWD/lib/libcuda.so.1
+	for how in "" local global; do
+		for others in "" "$weakly" "$weakly $cuda" "$cuda $weakly"; do
+			for wanted in "" graph graph,pool,fewer-waits,pinned; do
+				LD_PRELOAD=$others "$tools/finds_cuda" $how >bare.out
+				ROOFLINE_TRY=$wanted LD_PRELOAD="$try $others" "$tools/finds_cuda" $how >tried.out
+				diff bare.out tried.out || { echo "$how, with $others and $wanted"; return 1; }
+			done
+		done
+	done
+	LD_PRELOAD=$weakly "$tools/finds_cuda" >bare.out
+	[ "$(grep -c ': not there$' bare.out)" -eq 9 ]
+	LD_PRELOAD="$weakly $cuda" "$tools/finds_cuda" >bare.out
+	[ "$(grep -c ': not there$' bare.out)" -eq 1 ]
+}
+
 @test "without a strategy nothing is put off and nothing written" {
 	LD_PRELOAD=$BUILD/lib/librooflinetry.so ROOFLINE_TRY_OUTPUT=$PWD/counts "$tools/random_program" 4 10 >out || true
 	[ -s out ]
