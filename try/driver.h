@@ -127,10 +127,10 @@ void *driver_symbol(const char *exported);
 /* The C library's dlsym, not ours. */
 void *driver_dlsym(void *library, const char *name);
 
-/* The C library's dlopen. */
-extern void *try_real_dlopen;
+/* The C library's. */
+extern void *try_real_dlopen, *try_real_dlmopen;
 
-/* Find both, for the stubs that go on to them. */
+/* Find all three, for the stubs that go on to them. */
 void driver_find_dlsym(void);
 
 #endif

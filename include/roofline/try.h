@@ -133,6 +133,10 @@ enum try_count { TRY_COUNTS(TRY_CONSTANT) TRY_COUNT_COUNT };
 	       "code that may print or assert, or of which that is not known")                  \
 	REASON(TRY_OTHER_LIBRARY, "other_library",                                              \
 	       "a library is loaded that gives memory of the GPU to other devices")             \
+	REASON(TRY_OTHER_DEVICE, "other_device",                                                \
+	       "a device is open to which memory of the GPU may be given")                      \
+	REASON(TRY_OTHER_NAMESPACE, "other_namespace",                                          \
+	       "libraries are loaded by dlmopen, where nothing is seen of what they call")      \
 	REASON(TRY_SHOWN, "shown",                                                              \
 	       "the GPU may do what the host sees, and not everything was waited for since")    \
 	REASON(TRY_ERROR, "error", "the driver told an error when it was asked how far it is")  \

@@ -91,6 +91,9 @@ uint64_t fake_digest(void);
 /* How much was done in the thread's context since the last wait for all of it. */
 unsigned long fake_unfinished(void);
 
+/* How often an event was waited for. */
+unsigned long fake_event_waits(void);
+
 /* The program is about to unmap these pages, to move or to empty them: the GPU keeps what it has registered of them. */
 void fake_unmaps(const void *address, size_t bytes);
 

@@ -1,10 +1,10 @@
 /*
- * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|checks|events|alternate|memory|copies|copies-at-once|copies-alike|copies-alike-async|copies-behind|textures|polls|newer|private|private-copies|forks|turns|shared|captures|pipeline|children|children-between|END]] - a program that calls the driver as chance has it, the same for the same seed.
+ * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|opens|dlmopens|checks|events|alternate|memory|copies|copies-at-once|copies-alike|copies-alike-async|copies-behind|textures|polls|newer|private|private-copies|forks|turns|shared|captures|pipeline|children|children-between|END]] - a program that calls the driver as chance has it, the same for the same seed.
  *
  * It prints what each call that waits, copies or asks returned, and the hash of all that the driver had done by then
  * (fake/).  Run bare and tried, it must print the same.  Its threads take turns; with at-once they do not, each
  * has a stream and buffers of its own, and what is printed is what these contain.
- * loop: STEPS times the same launches and a wait, in one thread; waits: a single launch; reads: and a copy to the host; loads: and an attempt to load a library; checks: and it computes for a while at the end; events: and an event that is recorded twice; slow: it computes between them;
+ * loop: STEPS times the same launches and a wait, in one thread; waits: a single launch; reads: and a copy to the host; loads: and an attempt to load a library; opens: and, after half of the steps, RANDOM_PROGRAM_OPENS; dlmopens: and a library in another namespace; checks: and it computes for a while at the end; events: and an event that is recorded twice; slow: it computes between them;
  * alternate: each goes to another stream than the one before it.
  * private: its kernels and the host have no memory in common until a random step, at which they get some, or the kernels print; private-copies: with large copies.
  * copies, and copies-at-once: there are large copies between the host and the GPU as well; copies-alike: STEPS times the same, and
@@ -21,6 +21,7 @@
 #include "program/program.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -376,6 +377,20 @@ static void record_twice(void)
 	report("query", p_cuStreamQuery(streams[3]));
 }
 
+/* Others may see the GPU's memory from then on. */
+static void let_others_look(const char *how)
+{
+	const char *path = getenv("RANDOM_PROGRAM_OPENS");
+
+	if (!strcmp(how, "dlmopens"))
+		printf("loaded %d\n", dlmopen(LM_ID_NEWLM, "libm.so.6", RTLD_NOW) != NULL);
+	else if (!strcmp(how, "opens"))
+		printf("opened %d\n", open(path, O_RDWR) >= 0);
+	else
+		return;
+	printf("event waits %lu\n", p_fake_event_waits());
+}
+
 /* What a graph is best for. */
 static void loop(int launches, const char *how)
 {
@@ -401,6 +416,8 @@ static void loop(int launches, const char *how)
 			copy_back();
 		if (!strcmp(how, "loads"))
 			dlopen("there is no such library", RTLD_NOW);
+		if (i == steps_left / 2)
+			let_others_look(how);
 	}
 }
 

@@ -372,6 +372,54 @@ checked() {
 	[ "$(count passed:other_library)" -eq 101 ]
 }
 
+@test "no wait is left out where a library is loaded whose name or functions say that it gives the memory to devices" {
+	export FAKE_DRIVER_ORDER=1 strategies=fewer-waits
+	local other
+	other=$(ldd "$ROOFLINECTL" | awk '$1 ~ /^libz\.so/ { print $3 }')
+	for name in libpsm2.so.2 libpsm3-fi.so libgdrapi.so.2 libibverbs.so.1; do
+		cp "$other" $name
+		tried env LD_PRELOAD="$BUILD/lib/librooflinetry.so $PWD/$name" "$tools/random_program" 1 100 loop || true
+		[ "$(count passed:other_library)" -eq 101 ]
+		rm counts.*
+	done
+	cp "$tools/libstatic_verbs.so" libof_the_program.so
+	tried env LD_PRELOAD="$BUILD/lib/librooflinetry.so $PWD/libof_the_program.so" "$tools/random_program" 1 100 loop || true
+	[ "$(count passed:other_library)" -eq 101 ]
+	rm counts.*
+	cp "$other" libother.so
+	tried env LD_PRELOAD="$BUILD/lib/librooflinetry.so $PWD/libother.so" "$tools/random_program" 1 100 loop || true
+	[ "$(count waits_left_out)" -eq 101 ]
+}
+
+@test "no wait is left out any more once a device is open that may read memory of the GPU, or another namespace has libraries" {
+	export FAKE_DRIVER_ORDER=1 strategies=fewer-waits FAKE_DEVICES=$PWD/devices
+	mkdir -p devices/infiniband
+	touch devices/infiniband/uverbs0 devices/hfi1_0 devices/gdrdrv uverbs0
+	for device in infiniband/uverbs0 hfi1_0 gdrdrv; do
+		RANDOM_PROGRAM_OPENS=/dev/$device tried env LD_PRELOAD="$BUILD/lib/librooflinetry.so $tools/libfake_devices.so" \
+			"$tools/random_program" 1 100 opens >out || true
+		grep -q '^opened 1$' out
+		[ "$(count waits_left_out)" -eq 51 ]
+		grep -q '^event waits [1-9]' out
+		[ "$(count passed:other_device)" -eq 50 ]
+		rm counts.*
+	done
+	# One that is not there, and others, give nothing to anybody.
+	for path in /dev/hfi1_that_is_not_there /dev/null "$PWD/uverbs0"; do
+		RANDOM_PROGRAM_OPENS=$path tried "$tools/random_program" 1 100 opens >out || true
+		[ "$(count waits_left_out)" -eq 101 ]
+		grep -q '^event waits 0$' out
+		rm counts.*
+	done
+	tried "$tools/random_program" 1 100 dlmopens >out || true
+	grep -q '^loaded 1$' out
+	grep -q '^event waits [1-9]' out
+	[ "$(count waits_left_out)" -eq 51 ]
+	[ "$(count passed:other_namespace)" -eq 50 ]
+	(umask 027 && ROOFLINE_TRY=fewer-waits LD_PRELOAD=$BUILD/lib/librooflinetry.so sh -c ': >made')
+	[ "$(stat -c %a made)" = 640 ]
+}
+
 @test "what was left out is made before a library is loaded, which may read memory of the GPU without the driver" {
 	export FAKE_DRIVER_ORDER=1 strategies=fewer-waits
 	tried "$tools/random_program" 1 100 loads || true

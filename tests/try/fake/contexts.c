@@ -284,6 +284,13 @@ CUresult cuStreamWaitEvent_ptsz(CUstream stream, CUevent event, unsigned flags)
 	return cuStreamWaitEvent(stream ? stream : CU_STREAM_PER_THREAD, event, flags);
 }
 
+static unsigned long event_waits;
+
+unsigned long fake_event_waits(void)
+{
+	return __atomic_load_n(&event_waits, __ATOMIC_SEQ_CST);
+}
+
 CUresult cuEventSynchronize(CUevent event)
 {
 	static unsigned times;
@@ -296,6 +303,7 @@ CUresult cuEventSynchronize(CUevent event)
 	fake_use_event(event);
 	fake_settle_pieces_behind(event);
 	fake_wait_for_event(event);
+	__atomic_add_fetch(&event_waits, 1, __ATOMIC_SEQ_CST);
 	pthread_mutex_unlock(&fake_lock);
 	return fake_answer();
 }

@@ -18,7 +18,7 @@ __typeof__(cuCtxCreate_v4) *p_cuCtxCreate;
 __typeof__(cuStreamBeginCapture) *p_cuStreamBeginCapture;
 __typeof__(cuMemcpyDtoDAsync) *p_cuMemcpyDtoDAsync;
 uint64_t (*p_fake_digest)(void);
-unsigned long (*p_fake_unfinished)(void);
+unsigned long (*p_fake_unfinished)(void), (*p_fake_event_waits)(void);
 void (*p_fake_name)(CUdeviceptr, long);
 void (*p_fake_unmaps)(const void *, size_t);
 CUresult (*p_get_texture)(CUtexref *, CUmodule, const char *);
@@ -95,6 +95,7 @@ void find_functions(unsigned way, bool is_of_threads)
 	p_get_texture = (__typeof__(p_get_texture))dlsym(library, "cuModuleGetTexRef");
 	p_fake_digest = (__typeof__(p_fake_digest))dlsym(library, "fake_digest");
 	p_fake_unfinished = (__typeof__(p_fake_unfinished))dlsym(library, "fake_unfinished");
+	p_fake_event_waits = (__typeof__(p_fake_event_waits))dlsym(library, "fake_event_waits");
 	p_fake_name = (__typeof__(p_fake_name))dlsym(library, "fake_name");
 	p_fake_unmaps = (__typeof__(p_fake_unmaps))dlsym(library, "fake_unmaps");
 }

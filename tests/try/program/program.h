@@ -30,7 +30,7 @@ extern __typeof__(cuCtxCreate_v4) *p_cuCtxCreate;
 extern __typeof__(cuStreamBeginCapture) *p_cuStreamBeginCapture;
 extern __typeof__(cuMemcpyDtoDAsync) *p_cuMemcpyDtoDAsync;
 extern uint64_t (*p_fake_digest)(void);
-extern unsigned long (*p_fake_unfinished)(void);
+extern unsigned long (*p_fake_unfinished)(void), (*p_fake_event_waits)(void);
 extern void (*p_fake_name)(CUdeviceptr, long);
 extern void (*p_fake_unmaps)(const void *, size_t);
 extern CUresult (*p_get_texture)(CUtexref *, CUmodule, const char *); /* cuModuleGetTexRef */
