@@ -1,5 +1,5 @@
 /*
- * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|opens|dlmopens|checks|events|alternate|memory|copies|copies-at-once|copies-alike|copies-alike-async|copies-behind|textures|polls|newer|private|private-copies|forks|turns|shared|captures|pipeline|children|children-between|END]] - a program that calls the driver as chance has it, the same for the same seed.
+ * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|opens|dlmopens|checks|events|alternate|memory|memory-after-fault|copies|copies-at-once|copies-alike|copies-alike-async|copies-behind|textures|polls|newer|private|private-copies|forks|turns|shared|captures|pipeline|children|children-between|END]] - a program that calls the driver as chance has it, the same for the same seed.
  *
  * It prints what each call that waits, copies or asks returned, and the hash of all that the driver had done by then
  * (fake/).  Run bare and tried, it must print the same.  Its threads take turns; with at-once they do not, each
@@ -13,7 +13,7 @@
  * forks: kernels in streams that fork and join by events; turns: mostly in streams by turns, which nothing orders.  shared: the same ones again and again, in a stream into which other threads launch at the same time.
  * captures: one thread captures, and the others wait at the same time.
  * END, one of program/ends.c: as loop, and it ends so right after the last launches.  children: of which each looks up a function; children-between: launches, also while another thread is in the driver.
- * memory: it allocates and frees STEPS times, and launches nothing.
+ * memory: it allocates and frees STEPS times, and launches nothing; memory-after-fault: also after a kernel that fails.
  * newer: it calls newer versions of all functions (FAKE_DRIVER_NEWER=1).
  * polls: STEPS times a kernel writes memory that the host polls, and nothing else is called.
  */
@@ -349,10 +349,13 @@ static void *run_thread(void *number)
 }
 
 /* As a shell does, or Python's subprocess, when there is no such program: it shares this one's memory. */
-static void fail_to_start_a_program(void)
+static void fail_to_start_a_program(bool is_tried)
 {
-	if (vfork() == 0)
+	if (vfork() == 0) {
+		if (is_tried)
+			execl("/there is no such program", "none", (char *)NULL);
 		_exit(127);
+	}
 	wait(NULL);
 }
 
@@ -405,8 +408,8 @@ static void loop(int launches, const char *how)
 										      : 2 + j % 2});
 			compute(!strcmp(how, "slow"));
 		}
-		if (!strcmp(how, "vfork"))
-			fail_to_start_a_program();
+		if (!strncmp(how, "vfork", 5))
+			fail_to_start_a_program(!strcmp(how, "vfork-exec"));
 		if (!strcmp(how, "events"))
 			record_twice();
 		if (i + 1 == steps_left)
@@ -439,7 +442,7 @@ int main(int argc, char **argv)
 	chance = seed * 7919u + 1;
 	steps_left = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 60;
 	has_turns = !is_at_once;
-	is_private = *how && strcmp(how, "memory") != 0 && strcmp(how, "polls") != 0 &&
+	is_private = *how && strncmp(how, "memory", 6) != 0 && strcmp(how, "polls") != 0 &&
 		     strcmp(how, "newer") != 0 && strncmp(how, "copies", 6) != 0;
 	takes_turns = !strcmp(how, "turns");
 	has_forks = takes_turns || !strcmp(how, "forks");
@@ -476,6 +479,10 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(how, "memory")) {
 		allocate_alone();
+		return 0;
+	}
+	if (!strcmp(how, "memory-after-fault")) {
+		allocate_after_fault();
 		return 0;
 	}
 	if (!strcmp(how, "polls")) {

@@ -63,6 +63,13 @@ count() {
 	[ "$(count passed:new_size)" -eq 3 ]
 }
 
+@test "no memory that is kept is handed out once the GPU has failed" {
+	for strategies in pool graph,pool; do both 1 memory-after-fault; done
+	[ "$(count allocations_reused)" -gt 70 ]
+	[ "$(grep -c '^allocate 65536: 0$' tried.out)" -eq 40 ]
+	[ "$(grep -c '^allocate 65536: 700$' tried.out)" -eq 40 ]
+}
+
 @test "programs made by chance do the same with waits left out, also with launches put off, until the host could tell" {
 	export FAKE_DRIVER_ORDER=1
 	for strategies in fewer-waits graph; do
@@ -497,6 +504,13 @@ checked() {
 	[ "$(count launches_deferred)" -gt 1900 ]
 }
 
+@test "a child of vfork that becomes another program, or fails to, does nothing of what its parent put off" {
+	both 1 vfork-exec
+	[ "$(find . -name 'counts.*' | wc -l)" -eq 1 ]
+	[ "$(count launches_deferred)" -gt 700 ]
+	! grep . tried.err
+}
+
 @test "where each launch is followed by a wait nearly all are passed on at once" {
 	always= tried "$tools/random_program" 1 8000 waits || true
 	[ "$(count launches_deferred)" -lt 800 ]
@@ -575,6 +589,17 @@ checked() {
 	[ "$(count launches_deferred)" -eq 0 ]
 	[ "$(count passed:launch_blocking)" -gt 100 ]
 	[ "$(count waits_left_out)" -eq 0 ]
+}
+
+@test "a variable that is set to 0 has no launch wait" {
+	export CUDA_LAUNCH_BLOCKING=0 strategies=graph,fewer-waits
+	both 3
+	[ "$(count launches_deferred)" -gt 100 ]
+	[ "$(count passed:launch_blocking)" -eq 0 ]
+	rm counts.*
+	export FAKE_DRIVER_ORDER=1
+	tried "$tools/random_program" 1 100 loop || true
+	[ "$(count waits_left_out)" -eq 101 ]
 }
 
 @test "streams by turns keep the order of launches where all share one queue of the GPU" {

@@ -209,8 +209,21 @@ static void run_numbered(const struct work *work, int stream)
 	run_kind(work);
 }
 
+/* The driver does not work in another process than that which began to use it. */
+static void look_at_process(void)
+{
+	static const char message[] = "the driver is used in a child\n";
+	static pid_t process;
+
+	if (!process)
+		process = getpid();
+	if (process != getpid() && write(STDERR_FILENO, message, sizeof(message) - 1) < 0)
+		abort();
+}
+
 CUresult fake_run(const struct work *work, CUstream stream)
 {
+	look_at_process();
 	fake_settle_pieces();
 	fake_end_operation();
 	if (!strncmp(work->kind->name, "copy_", 5))

@@ -84,6 +84,7 @@ void packed_launch(void);
 void allocate(unsigned buffer, size_t bytes, CUstream stream);
 void renew_memory(void);
 void allocate_alone(void);
+void allocate_after_fault(void);
 
 /* ---- a program that shows the host nothing, until it does ---- */
 
