@@ -9,13 +9,13 @@
 
 #include <stdbool.h>
 
-/* It is something of this library. */
+/* The address is in this library. */
 bool bare_is_own(const void *address);
 
-/* What dlsym(RTLD_DEFAULT) would find for who calls from there.  NULL: nothing, and dlerror() says so. */
+/* Return what dlsym(RTLD_DEFAULT) would find for a caller at that address.  NULL: nothing, and dlerror() says so. */
 void *bare_find(const char *name, const void *caller);
 
-/* What is called from there comes before this library where the dynamic linker looks, so that RTLD_NEXT finds ours. */
+/* The caller's object comes before this library where the dynamic linker looks, so that RTLD_NEXT finds ours. */
 bool bare_is_in_front(const void *caller);
 
 #endif

@@ -644,7 +644,7 @@ void deferred_end(void)
 	leave();
 }
 
-/* What the thread deferred comes before its fork, as it did.  Where the lock is not to be had soon, another thread is in the
+/* The thread gives the driver its own deferred work before its fork.  Where the lock is not to be had soon, another thread is in the
  * driver with it, which may wait there for what this thread does after its fork: then the fork comes first.
  * The driver itself may make a process while this library has called it: that is left alone. */
 void deferred_before_fork(void)

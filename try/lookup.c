@@ -163,11 +163,11 @@ static struct effect effect_of_unknown(const char *name)
 				       : (struct effect){FREES, RETURNS, EXPOSES, TAKES};
 }
 
-/* Of a version of a function that is newer than this library: it may do what any does, to memory, events and streams that are
- * known here, too.  What another cuGetProcAddress gives is not seen. */
+/* A version of a function that is newer than this library may do anything, also to memory, events and streams that are known
+ * here.  Functions that a newer cuGetProcAddress returns are not seen at all. */
 static struct effect effect_of_newer(const char *name)
 {
-	bool is_followed = !strstr(name, "Capture") && strcmp(name, "cuGetProcAddress") != 0;
+	bool is_followed = !strstr(name, "Capture") && !strstr(name, "GetProcAddress");
 
 	return (struct effect){is_followed ? FORGETS : STOPS, ENDS, EXPOSES, TAKES};
 }
@@ -292,6 +292,9 @@ static void *replace_exported(const char *name, void *real)
 	for (size_t i = 0; i < FUNCTION_COUNT; i++)
 		if (!strcmp(functions[i].name, name))
 			return stub_for(name, functions[i].effect, real);
+	for (size_t i = 0; i < HANDLER_COUNT; i++)
+		if (is_version_of(name, handlers[i].name, strlen(handlers[i].name)))
+			return stub_for(name, effect_of_newer(name), real);
 	return stub_for(name, effect_of_unknown(name), real);
 }
 

@@ -115,7 +115,7 @@ static int look_at_object(struct dl_phdr_info *info, size_t bytes, void *found)
 	(void)bytes;
 	if (begins_with_any(name, libraries, LENGTH(libraries)))
 		*(bool *)found = true;
-	/* What the kernel gives (linux-vdso.so.1) has addresses that nothing was added to. */
+	/* The kernel's own object (linux-vdso.so.1) has addresses that were not relocated. */
 	if (!table.symbols || !table.names || (uintptr_t)table.hash < info->dlpi_addr)
 		return *(bool *)found;
 	for (size_t i = 0; i < LENGTH(functions) && table.hash && !*(bool *)found; i++)
@@ -177,7 +177,7 @@ enum try_reason onlookers_find(void)
 
 /* ---- what the program is about to do ---- */
 
-/* What is loaded in another namespace calls another copy of the driver's library, and opens files by another C library. */
+/* Libraries in another namespace call another copy of the driver's library, and open files by another C library. */
 void try_before_dlmopen(long namespace)
 {
 	try_before_dlopen();
@@ -213,8 +213,8 @@ static int opened(int file, const char *path)
 		mode = va_arg(rest, mode_t);                     \
 	va_end(rest)
 
-/* Each goes on to the next one of its name, which may be that of another library that is preloaded; before that was found, in
- * the start of such libraries, to the kernel. */
+/* Each calls the next function of its name, which may belong to another preloaded library; the kernel, as long as that was not
+ * found: in the constructors of such libraries. */
 #define OPEN(name)                                                                                 \
 	static int (*next_##name)(const char *, int, ...);                                         \
 	EXPORT int name(const char *path, int flags, ...);                                         \

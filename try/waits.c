@@ -222,7 +222,7 @@ void waits_begin_capture(void)
 		sched_yield();
 }
 
-/* What the driver loads for itself, such as a compiler, reads nothing of the program's, and may have been called under a lock. */
+/* Libraries that the driver loads for itself, such as a compiler, read nothing of the program's, and may be loaded under a lock. */
 static void settle_if_owed(void)
 {
 	if (!__atomic_load_n(&is_any_owed, __ATOMIC_ACQUIRE) || deferred_is_inside())

@@ -36,7 +36,7 @@ void waits_forget_stream(CUstream stream);
 /* Before a library is loaded, which may give memory of the GPU to other devices without a call of the driver: stubs.c. */
 void try_before_dlopen(void);
 
-/* Somebody may see the GPU's memory from now on without a call of the driver (onlookers.h): what was left out is made, and no
+/* Others may see the GPU's memory from now on without a call of the driver (onlookers.h): what was left out is made, and no
  * wait is left out any more.  The driver is not opened for that. */
 void waits_end_for(enum try_reason reason);
 

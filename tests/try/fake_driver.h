@@ -103,6 +103,7 @@ void fake_name(CUdeviceptr address, long name);
 CUresult cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *parameters, unsigned flags,
 			CUdevice device);
 CUresult cuCtxSynchronize_v2(CUcontext context);
+CUresult cuMemFree_v9(CUdeviceptr address, long more);
 CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
 			     unsigned by, unsigned bz, unsigned shared, CUstream stream,
 			     void **parameters, void **extra);

@@ -138,7 +138,7 @@ count() {
 	for seed in ${SEEDS:-3}; do both_later "$seed" shared; done
 }
 
-@test "nothing is put off where no thread can be made that looks after it, and a program that polls gets its kernels" {
+@test "nothing is deferred where no thread can be made that looks after it, and a program that polls gets its kernels" {
 	ulimit -s 214748364800 2>/dev/null || skip "the limit of the stack cannot be raised here"
 	for seed in ${SEEDS:-1 2}; do both "$seed" loop; done
 	[ "$(count passed:no_memory)" -gt 100 ]
@@ -504,7 +504,7 @@ checked() {
 	[ "$(count launches_deferred)" -gt 1900 ]
 }
 
-@test "a child of vfork that becomes another program, or fails to, does nothing of what its parent put off" {
+@test "a child of vfork that becomes another program, or fails to, does nothing that its parent deferred" {
 	both 1 vfork-exec
 	[ "$(find . -name 'counts.*' | wc -l)" -eq 1 ]
 	[ "$(count launches_deferred)" -gt 700 ]

@@ -345,6 +345,18 @@ NEWER(cuMemcpyDtoDAsync)
 NEWER(cuGetProcAddress)
 NEWER(cuCtxCreate)
 
+/* A version that is newer than any known one, by the name that a driver would export. */
+CUresult cuMemFree_v9(CUdeviceptr address, long more)
+{
+	CUresult result;
+
+	pthread_mutex_lock(&fake_lock);
+	fake_mix(&more, sizeof(more));
+	result = fake_observe("newer free", more);
+	pthread_mutex_unlock(&fake_lock);
+	return result == CUDA_SUCCESS ? cuMemFree(address) : result;
+}
+
 /* As the newest version, that of one stream for each thread where flags ask for it. */
 CUresult cuGetProcAddress(const char *name, void **function, int version, cuuint64_t flags,
 			  CUdriverProcAddressQueryResult *status)

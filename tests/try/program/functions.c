@@ -115,7 +115,7 @@ void report_wait(const char *what, CUresult result)
 		report(what, result);
 }
 
-/* What it waits for is done. */
+/* When such a wait returns, its context has done everything. */
 static void wait_for_contexts(__typeof__(cuGetProcAddress) *ask)
 {
 	CUcontext waited_for[] = {NULL, context, other_context};
@@ -126,6 +126,24 @@ static void wait_for_contexts(__typeof__(cuGetProcAddress) *ask)
 		launch_phrase();
 		report("waited", wait(waited_for[i]));
 		printf("unfinished %lu\n", p_fake_unfinished());
+	}
+}
+
+/* Memory that it frees is another allocation's afterwards, of another size. */
+static void free_by_newer(void *library)
+{
+	CUresult (*newer_free)(CUdeviceptr, long) =
+		(__typeof__(newer_free))dlsym(library, "cuMemFree_v9");
+	CUdeviceptr memory[3] = {0};
+
+	for (int i = 0; i < 3; i++) {
+		launch_phrase();
+		must(p_cuMemAlloc(&memory[0], 8192), "cuMemAlloc");
+		must(p_cuMemAlloc(&memory[1], 8192), "cuMemAlloc");
+		report("free", p_cuMemFree(memory[1]));
+		launch_phrase();
+		report("newer free", newer_free(memory[0], 77));
+		report("free again", p_cuMemFree(memory[0]));
 	}
 }
 
@@ -143,6 +161,7 @@ void call_newer_functions(void)
 
 	new_phrase();
 	wait_for_contexts(ask);
+	free_by_newer(library);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		launch_phrase();
 		must(ask(names[i], (void **)&function, VERSION_NEWER, flags, NULL), names[i]);

@@ -147,7 +147,7 @@ void allocate_alone(void)
 	report_wait("memory", p_cuCtxSynchronize());
 }
 
-/* What is kept must not be handed out once a kernel has failed: the driver refuses then. */
+/* Once a kernel has failed the driver refuses to allocate, so kept memory must not be handed out either. */
 void allocate_after_fault(void)
 {
 	CUfunction fault;
