@@ -86,14 +86,22 @@ fault() {
 }
 
 @test "what is kept of calls is a file of the process's own, and no other process's is touched" {
-	mkdir -p "$recording/$(hostname).$$" "$recording/$(hostname).1"
-	head -c 8064 /dev/zero >"$recording/$(hostname).1/last_call"
-	mkfifo "$recording/$(hostname).$$/last_call"
+	local other="$recording/$(hostname)"
+	mkdir -p "$other.$$" "$other.1" "$other.gone"
+	# That of a rank that runs, and of one that has ended: both within a call.
+	python3 -c "
+import struct, sys
+for path, process in (sys.argv[1], 1), (sys.argv[2], 0x7ffffff0):
+    slot = struct.pack('<IHH38s82x', 7, 1, 0, b'cuOther')
+    open(path, 'wb').write(struct.pack('<8sII112x', b'ast_call', process, 0) + slot + 61 * 128 * b'\\0')
+" "$other.1/last_call" "$other.gone/last_call"
+	mkfifo "$other.$$/last_call"
 	capture with "$ROOFLINECTL" record -o "$recording" -- "$app" cuda dies_in:free
 	[ "$(cat with.status)" -eq 139 ]
 	grep -q 'inside cuMemFreeAsync' with.err
-	[ -p "$recording/$(hostname).$$/last_call" ]
-	[ -f "$recording/$(hostname).1/last_call" ]
+	[ -p "$other.$$/last_call" ]
+	[ -f "$other.1/last_call" ]
+	[ ! -e "$other.gone/last_call" ]
 	# Without record nothing is kept.
 	ROOFLINE_OUTPUT=$PWD/alone capture with env CUDA_INJECTION64_PATH="$collector" "$app" cuda kernels:5 signal:9
 	[ -e alone/*/kernels.csv ]
