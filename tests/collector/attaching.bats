@@ -103,6 +103,15 @@ record_in_time() {
 	done
 }
 
+@test "a fork waits until a thread has attached" {
+	export MOCK_SUBSCRIBE_MS=2000
+	local begun_ms=$(($(date +%s%N) / 1000000))
+	capture with env CUDA_INJECTION64_PATH="$collector" NVTX_INJECTION64_PATH="$collector" \
+		"$app" nvtx_in_thread:200 fork_run:print:child print:parent _exit:6
+	ended_with 6
+	[ $(($(date +%s%N) / 1000000 - begun_ms)) -ge 1900 ]
+}
+
 @test "a fork waits at most 3 s for a thread that attaches" {
 	export MOCK_SUBSCRIBE_MS=60000
 	CUDA_INJECTION64_PATH=$collector NVTX_INJECTION64_PATH=$collector capture with timeout -s KILL 20 \
