@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "last_call.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdatomic.h>
@@ -16,9 +17,9 @@
 
 _Static_assert(sizeof(struct last_call_slot) == 128, "a slot is two cache lines of its own");
 
-static struct last_call_file *kept; /* mapped; NULL: nothing is kept */
-static atomic_uint slots_taken;
-static __thread struct last_call_slot *own;
+static _Atomic(struct last_call_file *) kept; /* mapped; NULL: nothing is kept */
+static __thread struct last_call_slot *own;   /* NULL: it has none */
+static __thread bool has_looked;
 
 /* The disk's blocks are taken at once: a page that cannot be written would end the program. */
 static struct last_call_file *map_file(const char *path)
@@ -51,15 +52,43 @@ void last_call_start(const struct options *options)
 		return;
 	mapped->process = (uint32_t)getpid();
 	mapped->magic = LAST_CALL_MAGIC;
-	kept = mapped;
+	atomic_store_explicit(&kept, mapped, memory_order_release);
+}
+
+static bool is_free(struct last_call_slot *slot, uint32_t *thread)
+{
+	*thread = __atomic_load_n(&slot->thread, __ATOMIC_ACQUIRE);
+	return !*thread || (syscall(SYS_tgkill, getpid(), *thread, 0) != 0 && errno == ESRCH);
+}
+
+/* One that no thread has yet, or that of a thread which has ended.  NULL: there is none. */
+static struct last_call_slot *take_slot(struct last_call_file *file)
+{
+	uint32_t self = (uint32_t)syscall(SYS_gettid), thread;
+	struct last_call_slot *taken = NULL;
+	int error = errno;
+
+	for (size_t i = 0; i < LAST_CALL_SLOTS && !taken; i++)
+		if (is_free(&file->slots[i], &thread) &&
+		    __atomic_compare_exchange_n(&file->slots[i].thread, &thread, self, false,
+						__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+			taken = &file->slots[i];
+	errno = error;
+	if (!taken)
+		return NULL;
+	(void)__atomic_load_n(&taken->work,
+			      __ATOMIC_ACQUIRE); /* behind all that the thread before did */
+	taken->depth = 0;
+	return taken;
 }
 
 static struct last_call_slot *own_slot(void)
 {
-	if (!own) {
-		own = &kept->slots[atomic_fetch_add(&slots_taken, 1) % LAST_CALL_SLOTS];
-		own->thread = (uint32_t)syscall(SYS_gettid);
-		own->depth = 0;
+	struct last_call_file *file = atomic_load_explicit(&kept, memory_order_acquire);
+
+	if (file && !has_looked) {
+		has_looked = true;
+		own = take_slot(file);
 	}
 	return own;
 }
@@ -83,7 +112,7 @@ static void begin_call(struct last_call_slot *slot, CUpti_CallbackDomain domain,
 
 void last_call_enter(CUpti_CallbackDomain domain, const void *data)
 {
-	struct last_call_slot *slot = kept ? own_slot() : NULL;
+	struct last_call_slot *slot = own_slot();
 
 	if (!slot)
 		return;
@@ -96,17 +125,19 @@ void last_call_enter(CUpti_CallbackDomain domain, const void *data)
 
 void last_call_leave(CUpti_CallbackDomain domain, const void *data)
 {
-	struct last_call_slot *slot = kept ? own_slot() : NULL;
+	struct last_call_slot *slot = own_slot();
 
 	if (!slot)
 		return;
-	slot->work = LAST_CALL_NOTHING;
 	if (is_api(domain) && ((const CUpti_CallbackData *)data)->callbackSite == CUPTI_API_EXIT)
 		slot->depth -= slot->depth > 0;
+	__atomic_store_n(&slot->work, LAST_CALL_NOTHING, __ATOMIC_RELEASE);
 }
 
 void last_call_end(void)
 {
-	if (kept)
-		kept->has_ended = true;
+	struct last_call_file *file = atomic_load_explicit(&kept, memory_order_acquire);
+
+	if (file)
+		__atomic_store_n(&file->has_ended, 1, __ATOMIC_RELAXED);
 }

@@ -178,7 +178,7 @@ static void take_all(struct last_call_file *found, struct record_fault *fault, c
 	strcat(host, ".");
 	while (dir && (entry = readdir(dir)) != NULL) {
 		char path[3 * PATH_MAX];
-		struct last_call_file kept;
+		struct last_call_file kept = {0};
 
 		if (strncmp(entry->d_name, host, strlen(host)) != 0)
 			continue;
@@ -195,7 +195,7 @@ static void take_all(struct last_call_file *found, struct record_fault *fault, c
 void record_fault_look(struct record_fault *fault, const char *who, const char *folder,
 		       pid_t program, int status)
 {
-	struct last_call_file kept;
+	struct last_call_file kept = {0};
 	char end[64], where[256];
 
 	*fault = (struct record_fault){0};

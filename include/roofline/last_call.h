@@ -21,7 +21,7 @@ enum { LAST_CALL_SLOTS = 62, LAST_CALL_DEPTH = 3, LAST_CALL_NAME = 38 };
 /* The collector does nothing in the thread, or serves a callback of this kind. */
 enum last_call_work { LAST_CALL_NOTHING, LAST_CALL_API, LAST_CALL_RESOURCE, LAST_CALL_NVTX };
 
-/* One for each thread; where there are more threads than slots, several share one. */
+/* One for each thread, which another gets once that has ended; threads beyond have none. */
 struct last_call_slot {
 	uint32_t thread;
 	uint16_t depth; /* calls that have begun and not ended, each within the one before */

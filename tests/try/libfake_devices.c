@@ -16,7 +16,9 @@ int open(const char *path, int flags, ...)
 	const char *folder = getenv("FAKE_DEVICES");
 	char other[4096];
 
-	snprintf(other, sizeof(other), "%s%s", folder ? folder : "", path + 4);
-	return (int)syscall(SYS_openat, AT_FDCWD, strncmp(path, "/dev/", 5) != 0 ? path : other,
-			    flags, 0600);
+	if (folder && !strncmp(path, "/dev/", 5)) {
+		snprintf(other, sizeof(other), "%s%s", folder, path + 4);
+		path = other;
+	}
+	return (int)syscall(SYS_openat, AT_FDCWD, path, flags, 0600);
 }
