@@ -305,7 +305,7 @@ assert told["kernels"][0]["time_ns"] > 0 and told["kernels"][0]["name"], told'
 	eventually test -e out/dump.1
 	touch first
 	eventually "$ROOFLINECTL" ctl "$program" status
-	sleep 0.6
+	sleep 2
 	ended
 	grep -qE 'rooflinectl record: the range step took 90.0 ms, more than 50.0 ms: rooflinectl report .*/out/dump.1$' app.err
 	equal dumps 'dump.1 dump.2' "$(ls out | xargs)"
