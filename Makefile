@@ -2,6 +2,11 @@
 #
 # Sources and tests are found by wildcard: a new .c, .cu, .bats or .sh file needs no line here.
 
+# Build on all cores, unless -j says on how many; a make that this one starts shares them.
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
+
 BUILD    ?= build
 PREFIX   ?= /usr/local
 VERSION  := 0.1.0
@@ -45,7 +50,7 @@ NVCC       ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/l
 CUDA_HOME  ?= $(patsubst %/bin/nvcc,%,$(realpath $(NVCC)))
 CUPTI_H    := $(firstword $(wildcard $(CUDA_HOME)/include/cupti.h $(CUDA_HOME)/extras/CUPTI/include/cupti.h))
 CUDA_H     := $(wildcard $(CUDA_HOME)/include/cuda.h)
-CUDA_FLAGS := $(foreach d,$(sort $(CUDA_HOME)/include $(dir $(CUPTI_H))),-isystem $d) -isystem $(CURDIR)/collector/compat
+CUDA_FLAGS := $(foreach d,$(sort $(CUDA_HOME)/include $(dir $(CUPTI_H))),-isystem $d) -isystem collector/compat
 # sm_80 (Ampere) and sm_90 (Hopper) machine code, and PTX, which the driver compiles for what comes after: 8 KB and no
 # time of its own.  -rdc for launches from the device; the driver links PTX of several objects when it loads them.
 GENCODE    ?= -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 \
@@ -78,13 +83,17 @@ demo_recordings := $(addprefix tests/recordings/,graph_chain.naive.roofline grap
 		   atomic_batch.naive.roofline)
 shared_files    := $(wildcard plots/*.gp html/* ceilings/*.json) $(demo_recordings)
 
-# Debian and Ubuntu packages.  gnuplot-nox:gnuplot is satisfied by any package with that command; charts leave room for texts in Liberation Sans, which is as wide as Arial.
-build_packages := gcc:cc make:make g++:g++ libcsv-dev libjansson-dev zlib1g-dev libarchive-dev libzstd-dev libsqlite3-dev libyajl-dev uthash-dev libiberty-dev gnuplot-nox:gnuplot fonts-liberation?
+# Debian and Ubuntu packages.  gnuplot-nox:gnuplot is satisfied by any package with that command; charts leave room for texts
+# in Liberation Sans, which is as wide as Arial.  The collector is linked with the C++ library's demangler.
+demo_packages  := gcc:cc make:make libcsv-dev libjansson-dev zlib1g-dev libarchive-dev libzstd-dev libsqlite3-dev libyajl-dev \
+		  uthash-dev libiberty-dev gnuplot-nox:gnuplot fonts-liberation?
+build_packages := $(demo_packages) g++:g++
 ANALYZER_LIBS := -lcsv -ljansson -lyajl -lsqlite3 -larchive -lzstd -lz -liberty -lm -lpthread
 # What clang's sanitizer is linked with: a package of its own since Debian 12, part of another one before.
 clang_runtime   = $(if $(wildcard $(shell clang -print-file-name=libclang_rt.ubsan_standalone-$(shell uname -m).a 2>/dev/null)),,libclang-rt-dev?)
 check_packages  = libcmocka-dev bats:bats zstd:zstd procps:pkill perl:prove python3:python3 clang-format:clang-format \
-		  clang-tidy:clang-tidy clang:clang $(clang_runtime) cppcheck:cppcheck lowdown:lowdown groff-base:groff zstd:zstd
+		  clang-tidy:clang-tidy clang:clang $(clang_runtime) cppcheck:cppcheck lowdown:lowdown groff-base:groff \
+		  shfmt:shfmt mount:mount
 
 .PHONY: all analyzer collector try workloads
 all: analyzer $(python_workloads) $(if $(CUPTI_H),collector) try $(if $(NVCC),workloads)
@@ -107,10 +116,14 @@ $(BUILD)/.flags $(BUILD)/.nvcc_flags $(BUILD)/.sources $(BUILD)/.commit: FORCE
 .PHONY: FORCE
 inputs = $(filter %.o %.a,$^)
 
+# $(call show,CC) before a command prints one short line in its place, with the source or the file named; V=1 shows the
+# command, and -s nothing.
+show = $(if $(filter 1,$(V))$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '%-5s %s\n' $(1) $(or $(2),$<) &&)
+
 # ---- analyzer: no CUDA anywhere ----
 $(BUILD)/analyzer/%.o: analyzer/%.c $(BUILD)/.flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(ANALYZER_CFLAGS) $(BLOCKS) -Ianalyzer -I. -c $< -o $@
+	$(call show,CC)$(CC) $(ALL_CFLAGS) $(ANALYZER_CFLAGS) $(BLOCKS) -Ianalyzer -I. -c $< -o $@
 
 $(BUILD)/analyzer/main.o: $(BUILD)/.commit
 $(BUILD)/analyzer/main.o: private CFLAGS += -DROOFLINE_COMMIT='"$(shell cat $(BUILD)/.commit 2>/dev/null)"'
@@ -118,22 +131,22 @@ $(BUILD)/analyzer/main.o: private CFLAGS += -DROOFLINE_COMMIT='"$(shell cat $(BU
 # Sanitized it has 230,000 addresses, which a program at a fixed place needs not to be told at each start.
 $(binary): $(analyzer_o) $(BUILD)/.sources
 	@mkdir -p $(@D)
-	$(CC) $(SANITIZER) $(if $(filter 1,$(SANITIZE)),-no-pie) -o $@ $(inputs) $(LDFLAGS) $(ANALYZER_LIBS)
+	$(call show,LINK,$@)$(CC) $(SANITIZER) $(if $(filter 1,$(SANITIZE)),-no-pie) -o $@ $(inputs) $(LDFLAGS) $(ANALYZER_LIBS)
 
 # What the analyzer reads at run time lies beside it, in the build tree as after `make install`.
 $(shared)/.stamp: $(shared_files) $(BUILD)/.sources
 	@rm -rf $(shared)
 	@mkdir -p $(shared)/plots $(shared)/html $(shared)/recordings $(shared)/ceilings
-	$(if $(wildcard plots/*.gp),cp plots/*.gp $(shared)/plots/)
-	html/assemble.sh >$(shared)/html/page.html
-	cp $(demo_recordings) $(shared)/recordings/
-	$(if $(wildcard ceilings/*.json),cp ceilings/*.json $(shared)/ceilings/)
+	$(if $(wildcard plots/*.gp),$(call show,COPY,$(shared)/plots)cp plots/*.gp $(shared)/plots/)
+	$(call show,COPY,$(shared)/html)html/assemble.sh >$(shared)/html/page.html
+	$(call show,COPY,$(shared)/recordings)cp $(demo_recordings) $(shared)/recordings/
+	$(if $(wildcard ceilings/*.json),$(call show,COPY,$(shared)/ceilings)cp ceilings/*.json $(shared)/ceilings/)
 	@touch $@
 
 # ---- collector: the only module that sees CUPTI ----
 $(BUILD)/collector/%.o: collector/%.c $(BUILD)/.flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(old_glibc) -fvisibility=hidden $(CUDA_FLAGS) -Icollector -c $< -o $@
+	$(call show,CC)$(CC) $(ALL_CFLAGS) $(old_glibc) -fvisibility=hidden $(CUDA_FLAGS) -Icollector -c $< -o $@
 
 # What is preloaded runs with glibc 2.17: collector/compat/old_glibc.h.  Before 2.34 these were libraries of their own; sanitizers
 # bring functions of those names, and want the C library of today.
@@ -144,27 +157,27 @@ old_glibc_libs := $(if $(SANITIZER),,-Wl,--push-state -Wl,--no-as-needed -l:libd
 demangler := -Wl,--exclude-libs,libstdc++.a -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic
 $(collector): $(collector_o) $(BUILD)/.sources
 	@mkdir -p $(@D)
-	$(CC) $(SANITIZER) -shared $(if $(filter clang,$(SANITIZE)),,-Wl$(comma)-z$(comma)defs) -Wl,-z,now -Wl,-z,nodelete -o $@ $(inputs) $(LDFLAGS) $(demangler) $(old_glibc_libs) -ldl -lpthread
+	$(call show,LINK,$@)$(CC) $(SANITIZER) -shared $(if $(filter clang,$(SANITIZE)),,-Wl$(comma)-z$(comma)defs) -Wl,-z,now -Wl,-z,nodelete -o $@ $(inputs) $(LDFLAGS) $(demangler) $(old_glibc_libs) -ldl -lpthread
 
 # ---- try: what is preloaded to try a strategy ----
 $(BUILD)/try/%.o: try/%.c $(BUILD)/.flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(old_glibc) -DDEFINES_DLOPEN -fvisibility=hidden $(CUDA_FLAGS) -Itry -c $< -o $@
+	$(call show,CC)$(CC) $(ALL_CFLAGS) $(old_glibc) -DDEFINES_DLOPEN -fvisibility=hidden $(CUDA_FLAGS) -Itry -c $< -o $@
 
 $(BUILD)/lib/librooflinetry.so: $(try_o) $(BUILD)/collector/compat/old_glibc.o $(BUILD)/.sources
 	@mkdir -p $(@D)
-	$(CC) -shared -Wl,-z,defs -Wl,-z,now -Wl,-z,nodelete -o $@ $(inputs) $(LDFLAGS) $(old_glibc_libs) -ldl -lpthread
+	$(call show,LINK,$@)$(CC) -shared -Wl,-z,defs -Wl,-z,now -Wl,-z,nodelete -o $@ $(inputs) $(LDFLAGS) $(old_glibc_libs) -ldl -lpthread
 
 # ---- workloads ----
 # The runner, which takes longer to compile than most workloads, is compiled once.
 runner := $(BUILD)/workloads/workload.o
 $(runner): workloads/workload.cu $(wildcard workloads/*.cuh workloads/*.h) include/roofline/ranks.h $(BUILD)/.nvcc_flags
 	@mkdir -p $(@D)
-	$(NVCC) $(NVCCFLAGS) $(GENCODE) -rdc=true -Iinclude -Iworkloads -c -o $@ $<
+	$(call show,NVCC)$(NVCC) $(NVCCFLAGS) $(GENCODE) -rdc=true -Iinclude -Iworkloads -c -o $@ $<
 
 $(BUILD)/lib/rooflinectl/workloads/%: workloads/%.cu $(runner) $(wildcard workloads/*.cuh workloads/*.h) $(BUILD)/.nvcc_flags
 	@mkdir -p $(@D)
-	$(NVCC) $(NVCCFLAGS) $(GENCODE) -rdc=true -cudart static -Iinclude -Iworkloads -o $@ $< $(runner) -lcudadevrt
+	$(call show,NVCC)$(NVCC) $(NVCCFLAGS) $(GENCODE) -rdc=true -cudart static -Iinclude -Iworkloads -o $@ $< $(runner) -lcudadevrt
 
 # Those with wgmma, an instruction that only machine code for Hopper itself has.  Without -rdc, with which warps cannot hand
 # each other registers (setmaxnreg); the stamps that stamps.cuh declares extern are the runner's, which no kernel here uses.
@@ -174,20 +187,20 @@ $(hopper:%=$(BUILD)/lib/rooflinectl/workloads/%): private HOPPER := \
 $(hopper:%=$(BUILD)/lib/rooflinectl/workloads/%): $(BUILD)/lib/rooflinectl/workloads/%: workloads/%.cu $(runner) \
 		$(wildcard workloads/*.cuh workloads/*.h) $(BUILD)/.nvcc_flags
 	@mkdir -p $(@D)
-	$(NVCC) $(NVCCFLAGS) $(HOPPER) -diag-suppress=20044 -Iinclude -Iworkloads -c -o $(BUILD)/workloads/$*.o $<
-	$(NVCC) $(NVCCFLAGS) $(GENCODE) -rdc=true -cudart static -o $@ $(BUILD)/workloads/$*.o $(runner) -lcudadevrt
+	$(call show,NVCC)$(NVCC) $(NVCCFLAGS) $(HOPPER) -diag-suppress=20044 -Iinclude -Iworkloads -c -o $(BUILD)/workloads/$*.o $<
+	$(call show,LINK,$@)$(NVCC) $(NVCCFLAGS) $(GENCODE) -rdc=true -cudart static -o $@ $(BUILD)/workloads/$*.o $(runner) -lcudadevrt
 
 # What they import and read lies beside them.
 $(python_workloads): $(BUILD)/lib/rooflinectl/workloads/%: workloads/%.py workloads/workload.py workloads/workloads.h
 	@mkdir -p $(@D)
-	install -m 644 workloads/workload.py workloads/workloads.h $(@D)
-	install -m 755 $< $@
+	@install -m 644 workloads/workload.py workloads/workloads.h $(@D)
+	$(call show,COPY)install -m 755 $< $@
 
 # Measuring programs.  Those that launch from the device name -rdc; cuBLASLt is opened at run time.
 $(BUILD)/lib/rooflinectl/ceilings/%: workloads/ceilings/%.cu $(wildcard workloads/ceilings/*.cuh) \
 				     workloads/cuda_check.cuh workloads/dynamic_library.cuh include/roofline/ceilings.h $(BUILD)/.nvcc_flags
 	@mkdir -p $(@D)
-	$(NVCC) $(NVCCFLAGS) $(GENCODE) $(CEILING_FLAGS) -cudart static -Iinclude -Iworkloads -o $@ $< -lcudadevrt -ldl
+	$(call show,NVCC)$(NVCC) $(NVCCFLAGS) $(GENCODE) $(CEILING_FLAGS) -cudart static -Iinclude -Iworkloads -o $@ $< -lcudadevrt -ldl
 
 $(BUILD)/lib/rooflinectl/ceilings/links: workloads/graph_capture.cuh
 $(BUILD)/lib/rooflinectl/ceilings/nvshmem: $(addprefix workloads/,nvshmem.cuh signals.cuh processes.cuh gpus.cuh nvtx_range.cuh \
@@ -207,20 +220,20 @@ gpu-tests: $(gpu_tests)
 
 $(BUILD)/tests/gpu/%: tests/gpu/%.cu tests/gpu/trial.cuh $(wildcard workloads/*.cuh) $(BUILD)/.nvcc_flags
 	@mkdir -p $(@D)
-	$(GPU_TEST) -cudart static -o $@ $< -lcudadevrt
+	$(call show,NVCC)$(GPU_TEST) -cudart static -o $@ $< -lcudadevrt
 
 $(BUILD)/tests/gpu/%_shared: tests/gpu/%.cu tests/gpu/trial.cuh $(wildcard workloads/*.cuh) $(BUILD)/.nvcc_flags
 	@mkdir -p $(@D)
-	$(GPU_TEST) -cudart shared -Xlinker -rpath,$(CUDA_HOME)/lib64 -o $@ $< -lcudadevrt
+	$(call show,NVCC)$(GPU_TEST) -cudart shared -Xlinker -rpath,$(CUDA_HOME)/lib64 -o $@ $< -lcudadevrt
 
 $(BUILD)/tests/gpu/%: tests/gpu/%.c $(BUILD)/.flags
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 $(WARNINGS) $(CFLAGS) $(CUDA_FLAGS) -o $@ $< $(LIBCUDA)
+	$(call show,CC)$(CC) -std=gnu11 $(WARNINGS) $(CFLAGS) $(CUDA_FLAGS) -o $@ $< $(LIBCUDA)
 
 # Clients of CUPTI of their own; the driver loads them into a program.
 $(BUILD)/tests/gpu/lib%.so: tests/gpu/lib%.c $(BUILD)/.flags
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 $(WARNINGS) $(CFLAGS) $(CUDA_FLAGS) -fPIC -shared -o $@ $< -ldl
+	$(call show,CC)$(CC) -std=gnu11 $(WARNINGS) $(CFLAGS) $(CUDA_FLAGS) -fPIC -shared -o $@ $< -ldl
 
 # The driver's library is linked from the toolkit's stub and found at run time.
 $(BUILD)/tests/gpu/driver_api $(BUILD)/tests/gpu/allocations: LIBCUDA = -L$(CUDA_HOME)/lib64/stubs -lcuda
@@ -270,14 +283,14 @@ tests: $(units) $(tools) $(tool_lib) $(mocks) $(fake_driver) $(bats_links) $(pyt
 
 $(library): $(library_o) $(BUILD)/.sources
 	@rm -f $@
-	$(AR) rcs $@ $(inputs)
+	$(call show,AR,$@)$(AR) rcs $@ $(inputs)
 
 $(BUILD)/tests/%.o: tests/%.c $(BUILD)/.flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(if $(filter tests/collector/% tests/try/%,$<),$(CUDA_FLAGS)) -Icollector -Ianalyzer -I. -c $< -o $@
+	$(call show,CC)$(CC) $(ALL_CFLAGS) $(if $(filter tests/collector/% tests/try/%,$<),$(CUDA_FLAGS)) -Icollector -Ianalyzer -I. -c $< -o $@
 
 $(unit_library): $(library_o) $(BUILD)/.sources
-	$(CC) $(SANITIZER) -shared -Wl,-soname,$(@F) -o $@ $(inputs) $(LDFLAGS) $(ANALYZER_LIBS)
+	$(call show,LINK,$@)$(CC) $(SANITIZER) -shared -Wl,-soname,$(@F) -o $@ $(inputs) $(LDFLAGS) $(ANALYZER_LIBS)
 
 # What is tested is in the library, optimized as it is; compiling the tests' own code so takes four times as long.
 $(unit_c:%.c=$(BUILD)/%.o) $(fixture_o): private ALL_CFLAGS += -O0
@@ -285,7 +298,7 @@ $(unit_c:%.c=$(BUILD)/%.o) $(fixture_o): private ALL_CFLAGS += -O0
 # It links them in a third of the time; where there is none, with the usual one.
 gold := $(if $(shell command -v ld.gold),-fuse-ld=gold)
 $(units): %: %.o $(fixture_o) $(unit_library)
-	$(CC) $(SANITIZER) $(gold) -o $@ $(inputs) $(LDFLAGS) $(unit_library) -Wl,-rpath,'$$ORIGIN/../..' -lcmocka $(ANALYZER_LIBS)
+	$(call show,LINK,$@)$(CC) $(SANITIZER) $(gold) -o $@ $(inputs) $(LDFLAGS) $(unit_library) -Wl,-rpath,'$$ORIGIN/../..' -lcmocka $(ANALYZER_LIBS)
 
 # NVTX's own start reads plainly what whoever attaches writes: ThreadSanitizer takes that for races.
 $(BUILD)/tests/collector/mock_app_nvtx.o $(BUILD)/tests/collector/libfirst_nvtx.o: SANITIZER :=
@@ -294,11 +307,11 @@ $(BUILD)/tests/collector/mock_app_nvtx.o $(BUILD)/tests/collector/libfirst_nvtx.
 $(BUILD)/tests/tools/libfake_try.o $(BUILD)/tests/tools/libfake_try.so: SANITIZER :=
 
 $(tools): %: %.o $(library)
-	$(CC) $(SANITIZER) -o $@ $(inputs) $(LDFLAGS) $(ANALYZER_LIBS) -ldl
+	$(call show,LINK,$@)$(CC) $(SANITIZER) -o $@ $(inputs) $(LDFLAGS) $(ANALYZER_LIBS) -ldl
 
 $(fuzz_replay): $(fuzz_o) $(library)
 	@mkdir -p $(@D)
-	$(CC) $(SANITIZER) $(if $(filter fuzz,$(SANITIZE)),-fsanitize=fuzzer) -o $@ $(inputs) $(LDFLAGS) $(ANALYZER_LIBS)
+	$(call show,LINK,$@)$(CC) $(SANITIZER) $(if $(filter fuzz,$(SANITIZE)),-fsanitize=fuzzer) -o $@ $(inputs) $(LDFLAGS) $(ANALYZER_LIBS)
 
 $(BUILD)/tests/collector/mock_app: $(mock_app_o) $(BUILD)/.sources
 $(BUILD)/tests/try/random_program: $(program_o) $(BUILD)/.sources
@@ -315,11 +328,11 @@ $(BUILD)/tests/collector/libcupti_old.so: private LDFLAGS += -Wl,--version-scrip
 $(BUILD)/tests/collector/libcupti_old.so: $(mock_bare_o) tests/collector/mock/old.map
 $(mocks): $(BUILD)/.sources
 $(tool_lib) $(mocks) $(fake_driver):
-	$(CC) $(SANITIZER) -shared -o $@ $(inputs) $(LDFLAGS) -ldl -lpthread
+	$(call show,LINK,$@)$(CC) $(SANITIZER) -shared -o $@ $(inputs) $(LDFLAGS) -ldl -lpthread
 
 $(bats_links): $(BUILD)/%: %
 	@mkdir -p $(@D)
-	@ln -sf $(abspath $<) $@
+	@ln -sf '$(abspath $<)' $@
 
 # What clang's build is for; attaching and exit are where threads meet.
 clang_tests := tests/cli/undefined.bats tests/cli/fuzz.bats tests/unit/test_scaling tests/cli/threads.bats \
@@ -341,17 +354,15 @@ slow      := tests/lint/tidy.sh tests/collector/sampling.bats tests/cli/recordin
 	     tests/collector/real_cupti.bats tests/collector/counters.bats tests/lint/contributing_test.sh
 slow      := $(wildcard $(slow)) $(patsubst %,$(sanitized)/%,$(filter %.bats,$(wildcard $(slow))))
 in_order   = $(filter $(1),$(slow)) $(filter-out $(slow),$(1))
-# A plain `make check` builds on two cores as well; with -j it is the caller who says how many.
-parallel  := $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j2)
 # What python3 runs: a version manager puts a script of its own before it.
 python     = $(shell python3 -c 'import sys; print(sys.executable)')
 # TAP of every test file through prove, four at a time on two cores because many wait; tests/run knows the sorts, and
 # SkipSummary.pm in tests/tools counts what was skipped by reason.  $(call prove,FILES,OPTION...)
-prove      = PYTHON='$(python)' BUILD=$(abspath $(BUILD)) CUDA_FLAGS='$(if $(CUPTI_H),$(CUDA_FLAGS))' PERL5LIB=$(CURDIR)/tests/tools$${PERL5LIB:+:$$PERL5LIB} \
+prove      = PYTHON='$(python)' BUILD='$(abspath $(BUILD))' CUDA_FLAGS='$(if $(CUPTI_H),$(CUDA_FLAGS))' PERL5LIB='$(CURDIR)/tests/tools'$${PERL5LIB:+:$$PERL5LIB} \
 	     prove $(or $(2),-j4) --harness SkipSummary --exec tests/run $(1)
 
-.PHONY: setup setup-build setup-check demo check check-changed fuzz faults check-html check-gpu bench lint format readme install deb clean help golden
-setup: setup-build setup-check ## install what is missing to build, run and check (Debian, Ubuntu)
+.PHONY: setup setup-demo setup-build setup-check demo check check-changed check-bare fuzz faults check-html check-gpu bench lint format readme install deb clean help golden
+setup: setup-check ## install what is missing to build, run and check (Debian, Ubuntu)
 
 setup-build:
 	@./setup.sh $(build_packages)
@@ -359,38 +370,47 @@ setup-build:
 setup-check:
 	@./setup.sh $(build_packages) $(check_packages)
 
-demo: setup-build ## a newcomer's first minute: build the analyzer and see it at work, no GPU needed
+setup-demo:
+	@./setup.sh $(demo_packages)
+
+demo: setup-demo ## a newcomer's first minute: build the analyzer and see it at work, no GPU needed
 	@$(MAKE) --no-print-directory analyzer
-	$(binary) demo
+	@$(binary) demo
+	@printf '%s\n' '' 'Open roofline-demo/report.html in a browser. This shell finds rooflinectl after:' '' '  export PATH="$$PWD/$(BUILD)/bin:$$PATH"'
 
 check: setup-check ## every test that needs no GPU, plain and with ASan and UBSan; those of threads with TSan, too
-	$(MAKE) $(parallel) --no-print-directory all tests
-	$(MAKE) $(parallel) --no-print-directory SANITIZE=1 BUILD=$(sanitized) analyzer $(if $(CUPTI_H),collector) tests
-	$(MAKE) $(parallel) --no-print-directory SANITIZE=clang BUILD=$(clang) clang-tests
+	$(MAKE) --no-print-directory all tests
+	$(MAKE) --no-print-directory SANITIZE=1 BUILD=$(sanitized) analyzer $(if $(CUPTI_H),collector) tests
+	$(MAKE) --no-print-directory SANITIZE=clang BUILD=$(clang) clang-tests
 	TIDY_JOBS=1 TIDY_STATES=5000 $(call prove,$(call in_order,$(bats) $(patsubst %,$(sanitized)/%,$(filter-out tests/try/%,$(bats))) $(clang_tests:%=$(clang)/%) $(lint) \
 		$(units) $(unit_c:%.c=$(sanitized)/%)))
 
 check-changed: setup-check ## the tests of the files that differ from HEAD alone, or from BASE=COMMIT
-	$(MAKE) $(parallel) --no-print-directory analyzer tests try $(if $(CUPTI_H),collector)
+	$(MAKE) --no-print-directory analyzer tests try $(if $(CUPTI_H),collector)
 	files=$$(BUILD=$(BUILD) tests/changed $(BASE)); [ -z "$$files" ] || $(call prove,$$files)
 
 # FUZZ_S=600 for each target; TARGETS="recording names" for these alone.
 FUZZ_S ?= 60
 fuzz-build := $(BUILD)/libfuzzer
 fuzz: setup-check ## give every part that reads untrusted bytes new ones, for FUZZ_S seconds each (60), and add up in docs/results/fuzz.txt
-	$(MAKE) $(parallel) --no-print-directory SANITIZE=fuzz BUILD=$(fuzz-build) analyzer $(fuzz-build)/fuzz/fuzz
-	BUILD=$(abspath $(fuzz-build)) tests/fuzz/run.sh $(FUZZ_S) $(TARGETS)
+	$(MAKE) --no-print-directory SANITIZE=fuzz BUILD=$(fuzz-build) analyzer $(fuzz-build)/fuzz/fuzz
+	BUILD='$(abspath $(fuzz-build))' tests/fuzz/run.sh $(FUZZ_S) $(TARGETS)
 
 faults: setup-check ## each command with an allocation failing, with a write failing, and of tables with a byte damaged, at FAULT_RUNS places (200)
-	$(MAKE) $(parallel) --no-print-directory analyzer tests
-	BUILD=$(abspath $(BUILD)) tests/faults/no_memory.sh $(FAULT_RUNS)
-	BUILD=$(abspath $(BUILD)) tests/faults/no_space.sh --disk $(FAULT_RUNS)
-	BUILD=$(abspath $(BUILD)) tests/faults/damage.sh $(FAULT_RUNS)
+	$(MAKE) --no-print-directory analyzer tests
+	BUILD='$(abspath $(BUILD))' tests/faults/no_memory.sh $(FAULT_RUNS)
+	BUILD='$(abspath $(BUILD))' tests/faults/no_space.sh --disk $(FAULT_RUNS)
+	BUILD='$(abspath $(BUILD))' tests/faults/damage.sh $(FAULT_RUNS)
 
 check-html: setup-check ## the page of report --html in a browser; installs Chromium where there is none
 	@./setup.sh chromium:chromium
-	$(MAKE) $(parallel) --no-print-directory analyzer
+	$(MAKE) --no-print-directory analyzer
 	$(call prove,$(wildcard tests/cli/html*.bats))
+
+BARE ?= bookworm trixie
+check-bare: ## make demo and make check on bare systems, of the Debian releases BARE (bookworm trixie); tests/bare.sh has more; needs root
+	@./setup.sh debootstrap:debootstrap
+	BUILD='$(abspath $(BUILD))' tests/bare.sh $(BARE)
 
 check-gpu: ## the tests that need a GPU; refuses without one
 	@nvidia-smi -L >/dev/null 2>&1 || { echo "make check-gpu needs an NVIDIA GPU: nvidia-smi finds none" >&2; exit 1; }
@@ -400,7 +420,7 @@ check-gpu: ## the tests that need a GPU; refuses without one
 
 bench: setup-build ## how fast and how big: each script of tests/bench prints its figures
 	@$(MAKE) --no-print-directory all tests
-	@set -e; for script in $(wildcard tests/bench/*.sh tests/bench/*.py); do BUILD=$(abspath $(BUILD)) $$script; done
+	@set -e; for script in $(wildcard tests/bench/*.sh tests/bench/*.py); do BUILD='$(abspath $(BUILD))' $$script; done
 
 lint: setup-check ## the style checks only: formatting, includes, static analysis, documents
 	@$(MAKE) --no-print-directory analyzer
@@ -445,7 +465,7 @@ install: all $(BUILD)/man/.stamp ## into PREFIX (default /usr/local), under DEST
 deb: all $(BUILD)/man/.stamp ## a Debian package of what install installs, into BUILD
 	@./setup.sh dpkg-dev:dpkg-shlibdeps
 	rm -rf $(BUILD)/deb
-	@$(MAKE) --no-print-directory install DESTDIR=$(abspath $(BUILD)/deb) PREFIX=/usr
+	@$(MAKE) --no-print-directory install DESTDIR=$(BUILD)/deb PREFIX=/usr
 	packaging/deb.sh $(BUILD)/deb $(VERSION) $(BUILD)
 
 clean: ## remove the build folder

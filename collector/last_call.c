@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +12,7 @@
 
 #include "roofline/last_call.h"
 #include "writer/own_descriptor.h"
-#include "writer/trace_writer.h"
+#include "writer/table_files.h"
 
 _Static_assert(sizeof(struct last_call_slot) == 128, "a slot is two cache lines of its own");
 
@@ -22,9 +21,10 @@ static __thread struct last_call_slot *own;   /* NULL: it has none */
 static __thread bool has_looked;
 
 /* The disk's blocks are taken at once: a page that cannot be written would end the program. */
-static struct last_call_file *map_file(const char *path)
+static struct last_call_file *map_file(int folder)
 {
-	int file = own_descriptor_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+	int file = own_descriptor_open(folder, LAST_CALL_FILE,
+				       O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
 	void *mapped = MAP_FAILED;
 
 	if (file < 0)
@@ -35,19 +35,17 @@ static struct last_call_file *map_file(const char *path)
 	close(file);
 	if (mapped != MAP_FAILED)
 		return mapped;
-	unlink(path);
+	unlinkat(folder, LAST_CALL_FILE, 0);
 	return NULL;
 }
 
 void last_call_start(const struct options *options)
 {
-	char path[PATH_MAX + sizeof(LAST_CALL_FILE) + 1];
 	struct last_call_file *mapped;
 
 	if (!options->record)
 		return;
-	snprintf(path, sizeof(path), "%s/" LAST_CALL_FILE, trace_writer_folder());
-	mapped = map_file(path);
+	mapped = map_file(table_files_descriptor());
 	if (!mapped)
 		return;
 	mapped->process = (uint32_t)getpid();

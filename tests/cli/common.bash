@@ -1,6 +1,13 @@
 # common.bash - where the command-line tests find the program and recordings.
 root="$(cd "$BATS_TEST_DIRNAME/../.." && pwd)"
 BUILD="${BUILD:-$root/build}"
+# In LD_PRELOAD a space ends a path, and what commands print has such a path quoted: tests see a checkout in a folder whose
+# name has spaces through a link.  Those of names with spaces make their own.
+if [[ $root == *[[:space:]]* ]]; then
+	ln -sfn "$root" "$BATS_RUN_TMPDIR/checkout"
+	BUILD=${BUILD/#"$root"/"$BATS_RUN_TMPDIR/checkout"}
+	root=$BATS_RUN_TMPDIR/checkout
+fi
 ROOFLINECTL="$BUILD/bin/rooflinectl"
 
 # Python is started a thousand times, for its own modules alone: without looking for others, and by make with PYTHON,
@@ -9,6 +16,18 @@ python3() {
 	command "${PYTHON:-python3}" -S "$@"
 }
 export -f python3
+
+# json EXPRESSION [FILE]: print the value of a Python expression about j, the JSON of FILE or of standard input; fail if it
+# is False
+json() {
+	python3 -c '
+import json, sys
+with open(sys.argv[2]) as file:
+    j = json.load(file)
+value = eval(sys.argv[1])
+print(value)
+sys.exit(value is False)' "$1" "${2:-/dev/stdin}"
+}
 
 # Each of these skips the test where the machine lacks what it needs, for a reason that make check counts.
 

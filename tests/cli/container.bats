@@ -25,7 +25,7 @@ steps() {
 @test "the container installs what the Makefile needs before it can install the rest, and the package that make deb writes" {
 	packages=$(steps RUN | grep -oE 'apt-get install [^&]*' | tr -s ' \t' '\n' | grep -vE '^(apt-get|install|-.*|)$' | LC_ALL=C sort)
 	[ "$packages" = $'/tmp/rooflinectl_*.deb\nmake' ]
-	grep -q '^build_packages :=.* make:make ' "$root/Makefile"
+	grep -q '^demo_packages .*:=.* make:make ' "$root/Makefile"
 	grep -qF '"$folder/rooflinectl_${version}_$architecture.deb"' "$root/packaging/deb.sh"
 	grep -qF 'packaging/deb.sh $(BUILD)/deb $(VERSION) $(BUILD)' "$root/Makefile"
 	[[ "$(steps COPY)" == *"/source/build/rooflinectl_*.deb /tmp/"* ]]

@@ -111,7 +111,7 @@ damaged() {
 	says losses "1 missing_tables (tables that are empty or not there, and should be: copy the folder of the process again, or record again) first: host.1001/kernels.csv:1: the first line"
 	says processes "damaged host.1001/kernels.csv:1: the first line"
 	"$ROOFLINECTL" report job -f json -s processes |
-		jq -e '[.processes[].damage | length] == [0, 1, 0]'
+		json '[len(process["damage"]) for process in j["processes"]] == [0, 1, 0]'
 	damaged rm kernels.csv
 	says job "host.1001/kernels.csv: it is not there, and signatures.csv describes kernels"
 	says losses "1 missing_tables"
@@ -271,7 +271,7 @@ for row in csv.DictReader(sys.stdin): print(row["ceiling_ns"])' <<<"$output")" =
 	says job "the ranks of communicator 0xc0ffee differ in collective 19: rank 0 asks for AllReduce of 4.00 KiB, and rank 1 asks for AllGather of 4.00 KiB"
 	[[ "$output" != *"in different orders"* ]] # told once
 	built --ranks 3 --nccl 4096
-	[ "$(jq '.job.problems | length' report.json)" = 0 ]
+	[ "$(json 'len(j["job"]["problems"])' report.json)" = 0 ]
 }
 
 @test "a rank that asks for nothing more is named, where its recording is whole" {
@@ -290,7 +290,7 @@ for row in csv.DictReader(sys.stdin): print(row["ceiling_ns"])' <<<"$output")" =
 		# shellcheck disable=SC2086 # a command and its options
 		$lose job/host.1001/collectives.csv
 		[ "$lose" != 'sed -i $d' ] || printf 'time_ns,kind,count,detail\n1,unwritten_rows,1,disk full\n' >job/host.1001/losses.csv
-		[ "$("$ROOFLINECTL" report job -f json -s job | jq '[.job.problems[] | select(test("has lost") | not)] | length')" = 0 ]
+		[ "$("$ROOFLINECTL" report job -f json -s job | json 'len([line for line in j["job"]["problems"] if "has lost" not in line])')" = 0 ]
 	done
 	built --ranks 3 --nccl 4096 --swap 1 # the others are
 	truncate -s -5 job/host.1002/collectives.csv
@@ -300,7 +300,7 @@ for row in csv.DictReader(sys.stdin): print(row["ceiling_ns"])' <<<"$output")" =
 @test "a rank that has asked for nothing more is named from a recording that was cut off long after" {
 	built --ranks 3 --nccl 4096 --hang 1 --heard 5000000000
 	says job "when the recording was cut off, rank 1 had not asked for collective 20 of communicator 0xc0ffee, AllReduce of 4.00 KiB, for 5.00 s; it is what rank 0, rank 2 asked for and may wait in"
-	[ "$(jq '.job.problems | length' report.json)" = 1 ]
+	[ "$(json 'len(j["job"]["problems"])' report.json)" = 1 ]
 	for heard in "" "--heard 500000000"; do # the last calls may be missing, and a host may be behind
 		# shellcheck disable=SC2086 # none, or an option with its value
 		built --ranks 3 --nccl 4096 --hang 1 $heard

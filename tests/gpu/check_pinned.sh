@@ -87,30 +87,30 @@ limit_s=60
 declare -A run_of
 for way in forms threads memory refused bad reset renewed; do
 	start "$programs/copy_forms" "$way"
-	run_of[bare:$way]=$run_count
+	run_of["bare:$way"]=$run_count
 	for strategies in pinned $all; do
 		mkdir -p "$scratch/counts/$strategies.$way"
 		start env ROOFLINE_TRY="$strategies" ROOFLINE_TRY_ALWAYS=1 ROOFLINE_TRY_OUTPUT="$scratch/counts/$strategies.$way/process" \
 			LD_PRELOAD="$library" "$programs/copy_forms" "$way"
-		run_of[$strategies:$way]=$run_count
+		run_of["$strategies:$way"]=$run_count
 	done
 	start env ROOFLINE_TRY=pinned LD_PRELOAD="$library" "$programs/copy_forms" "$way"
-	run_of[pinned, stepping aside:$way]=$run_count
+	run_of["pinned, stepping aside:$way"]=$run_count
 	start env ROOFLINE_TRY=pinned ROOFLINE_TRY_ALWAYS=1 ROOFLINE_TRY_UNWATCHED=1 LD_PRELOAD="$library" "$programs/copy_forms" "$way"
-	run_of[pinned, nothing registered:$way]=$run_count
+	run_of["pinned, nothing registered:$way"]=$run_count
 done
 wait
 for way in forms threads memory refused bad reset renewed; do
 	for strategies in pinned $all "pinned, stepping aside" "pinned, nothing registered"; do
-		check "copy_forms $way: the same with $strategies" is_same "$scratch/${run_of[bare:$way]}" "$scratch/${run_of[$strategies:$way]}"
+		check "copy_forms $way: the same with $strategies" is_same "$scratch/${run_of["bare:$way"]}" "$scratch/${run_of["$strategies:$way"]}"
 	done
-	sed "s/^/# copy_forms $way, bare: /" "$scratch/${run_of[bare:$way]}.out" | head -30
+	sed "s/^/# copy_forms $way, bare: /" "$scratch/${run_of["bare:$way"]}.out" | head -30
 	echo "# copy_forms $way with pinned: $(count pinned.$way copies_registered) registered and $(count pinned.$way copies_staged) staged of $(count pinned.$way copies_seen) copies, $(count pinned.$way ranges_registered) times registered, $(count pinned.$way ranges_released) released, $(reasons pinned.$way)"
 done
 # Ten forms there with ten back, of three sizes that are large enough; and ten of the largest.
 check "copy_forms forms: every form goes through pinned memory" equal 620 $(($(count pinned.forms copies_staged) + $(count pinned.forms copies_registered)))
 check "copy_forms renewed: memory that goes is registered again and again" test "$(count pinned.renewed ranges_registered)" -ge 100
-check "copy_forms forms: all that is brought is right" equal "right 8388608 100" "$(grep '^right 8388608 ' "$scratch/${run_of[pinned:forms]}.out")"
+check "copy_forms forms: all that is brought is right" equal "right 8388608 100" "$(grep '^right 8388608 ' "$scratch/${run_of["pinned:forms"]}.out")"
 
 # ---- all workloads, all variants ----
 limit_s=30

@@ -101,13 +101,13 @@ are_right_in_sizes() {
 	for name in "${names[@]}"; do
 		for size in "${sizes[@]}"; do
 			start "$folder/$name" --size "$size" --repeats 1 --iterations 3
-			run_of[$name $size]=$run_count
+			run_of["$name $size"]=$run_count
 		done
 	done
 	wait
 	for name in "${names[@]}"; do
 		for size in "${sizes[@]}"; do
-			check "$name --size $size: every variant is right" was_right "$scratch/${run_of[$name $size]}"
+			check "$name --size $size: every variant is right" was_right "$scratch/${run_of["$name $size"]}"
 		done
 	done
 }

@@ -223,12 +223,12 @@ while read -r program options; do
 	alone "$program"
 	# shellcheck disable=SC2086 # options are several words
 	start "$programs/$program" $options
-	bare_of[$program $options]=$run_count
+	bare_of["$program $options"]=$run_count
 	for strategies in $all_strategies; do
 		alone "$program"
 		# shellcheck disable=SC2086
 		start env ROOFLINE_TRY="$strategies" ROOFLINE_TRY_ALWAYS=1 LD_PRELOAD="$library" "$programs/$program" $options
-		tried_of[$strategies:$program $options]=$run_count
+		tried_of["$strategies:$program $options"]=$run_count
 	done
 done < <(awkward)
 wait
@@ -246,7 +246,7 @@ for strategies in $all_strategies; do
 	for name in $(workload_names "$only" | grep -v '^pytorch$'); do
 		[ -x "$folder/$name" ] || continue
 		start env ROOFLINE_TRY="$strategies" ROOFLINE_TRY_ALWAYS=1 LD_PRELOAD="$library" "$folder/$name" --repeats 1
-		run_of[$strategies:$name]=$run_count
+		run_of["$strategies:$name"]=$run_count
 	done
 done
 wait

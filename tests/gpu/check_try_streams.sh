@@ -49,14 +49,14 @@ for seed in "${seeds[@]}"; do
 		# shellcheck disable=SC2046
 		start env "${way[@]}" ROOFLINE_TRY_ALWAYS=1 ROOFLINE_TRY_OUTPUT="$scratch/counts.$((run_count + 1))" \
 			LD_PRELOAD="$library" "$program" $(options "$seed")
-		tried_of[$strategies:$seed]=$run_count
+		tried_of["$strategies:$seed"]=$run_count
 	done
 done
 wait
 for seed in "${seeds[@]}"; do
 	check "seed $seed: two bare runs print the same" is_same "${bare_of[$seed]}" "${again_of[$seed]}"
 	for strategies in "${all_strategies[@]}"; do
-		run=${tried_of[$strategies:$seed]}
+		run=${tried_of["$strategies:$seed"]}
 		check "seed $seed: prints the same with $strategies" is_same "${bare_of[$seed]}" "$run"
 		echo "# seed $seed with $strategies: $(reached "$run" launches_deferred) of $(reached "$run" launches_seen) launches and" \
 			"$(reached "$run" events_deferred) events put off, $(reached "$run" graph_launches) graphs," \

@@ -77,7 +77,7 @@ begin() {
 	second_of[$1]=$run_count
 	for strategies in "${all_strategies[@]}"; do
 		run_tests "$strategies" "$1" "$2"
-		tried_of[$strategies:$1]=$run_count
+		tried_of["$strategies:$1"]=$run_count
 	done
 }
 
@@ -98,7 +98,7 @@ judge() {
 	echo "# $(head -n 1 "$scratch/${bare_of[$1]}.out")"
 	echo "# without a strategy: $(outcomes "${bare_of[$1]}" | awk '{ n[$1]++ } END { for (o in n) printf "%s %d ", o, n[o] }')"
 	for strategies in "${all_strategies[@]}"; do
-		run=${tried_of[$strategies:$1]} different=0
+		run=${tried_of["$strategies:$1"]} different=0
 		told_of "$run"
 		while read -r _ test; do
 			is_same_outcome "$strategies" "$1" "$test" "$run" || different=$((different + 1))

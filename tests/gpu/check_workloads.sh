@@ -48,7 +48,7 @@ is_right() {
 
 # judge_run NAME OPTIONS
 judge_run() {
-	local run=$scratch/${run_of[$1 $2]} sentence="$1 $2: every variant is right"
+	local run=$scratch/${run_of["$1 $2"]} sentence="$1 $2: every variant is right"
 	if is_limit "$run"; then
 		skip "$sentence" "beyond its limit: $(cat "$run.err")"
 	elif [ "$(cat "$run.code")" = 0 ] && grep -q "^$1: skipped: " "$run.out"; then
@@ -62,7 +62,7 @@ judge_run() {
 is_refused() {
 	local name=$1 options run failed=0
 	while read -r options; do
-		run=$scratch/${run_of[$name $options]}
+		run=$scratch/${run_of["$name $options"]}
 		[ "$(cat "$run.code")" = 2 ] && [ ! -s "$run.out" ] && [ "$(wc -l <"$run.err")" -eq 1 ] && continue
 		echo "#   $name $options: exit code $(cat "$run.code")"
 		shown "$run.err" "$run.out"
@@ -143,7 +143,7 @@ wait
 release
 for name in "${names[@]}"; do
 	check "$name: no memory for a context is skipped with the reason, and success" \
-		is_out_of_memory "$scratch/${run_of[$name without a context]}"
+		is_out_of_memory "$scratch/${run_of["$name without a context"]}"
 done
 
 hold 1024

@@ -18,7 +18,7 @@ int left_over(void) { return 1; }' >analyzer/left_over.c
 
 # makes OPTION...: the objects and programs that are made now
 makes() {
-	env -u MAKEFLAGS -u CFLAGS make BUILD=build NVCC= CUPTI_H= "$@" build/bin/rooflinectl 2>&1 | grep -oE -- '-o [^ ]+' | cut -d' ' -f2 | sort | xargs
+	env -u MAKEFLAGS -u CFLAGS make V=1 BUILD=build NVCC= CUPTI_H= "$@" build/bin/rooflinectl 2>&1 | grep -oE -- '-o [^ ]+' | cut -d' ' -f2 | sort | xargs
 }
 # wanted FILES GOT
 wanted() {
