@@ -392,6 +392,7 @@ void flush_thread_stop(void)
 {
 	struct timespec until;
 
+	counters_on_exit();
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += EXIT_TIMEOUT_S;
 	if (!ask_to_stop(&until) || wait_for_end(&until))

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -21,31 +20,33 @@ static __thread struct last_call_slot *own;   /* NULL: it has none */
 static __thread bool has_looked;
 
 /* The disk's blocks are taken at once: a page that cannot be written would end the program. */
-static struct last_call_file *map_file(int folder)
+static void do_map_file(void *data)
 {
+	struct last_call_file **out = data;
+	int folder = table_files_descriptor();
 	int file = own_descriptor_open(folder, LAST_CALL_FILE,
 				       O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
 	void *mapped = MAP_FAILED;
 
 	if (file < 0)
-		return NULL;
+		return;
 	if (posix_fallocate(file, 0, sizeof(struct last_call_file)) == 0)
 		mapped = mmap(NULL, sizeof(struct last_call_file), PROT_READ | PROT_WRITE,
 			      MAP_SHARED, file, 0);
 	close(file);
 	if (mapped != MAP_FAILED)
-		return mapped;
-	unlinkat(folder, LAST_CALL_FILE, 0);
-	return NULL;
+		*out = mapped;
+	else
+		unlinkat(folder, LAST_CALL_FILE, 0);
 }
 
 void last_call_start(const struct options *options)
 {
-	struct last_call_file *mapped;
+	struct last_call_file *mapped = NULL;
 
 	if (!options->record)
 		return;
-	mapped = map_file(table_files_descriptor());
+	own_descriptors_do(do_map_file, &mapped);
 	if (!mapped)
 		return;
 	mapped->process = (uint32_t)getpid();

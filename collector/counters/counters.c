@@ -38,6 +38,7 @@
 static const struct cupti_api *cupti;
 static const struct options *options;
 static bool is_counting;      /* started, and not stopped */
+static bool is_left;	      /* a thread has begun to exit within a launch that it counts */
 static bool has_window;	      /* not all of the run is recorded */
 static unsigned int captures; /* under way: nothing may synchronize */
 static bool graphs_may_wait;  /* one has captured a kernel that waits for others */
@@ -601,10 +602,19 @@ void counters_start(const struct cupti_api *api, CUpti_SubscriberHandle subscrib
 	enable_callbacks(subscriber);
 }
 
+/* It will not return to that launch, so nobody waits for its lock: what the open pass has counted is lost. */
+void counters_on_exit(void)
+{
+	if (!inside.context)
+		return;
+	trace_loss_add(LOSS_unusable_counts, inside.context->rows.launch_count);
+	__atomic_store_n(&is_left, true, __ATOMIC_RELEASE);
+}
+
 void counters_stop(void)
 {
 	if (!__atomic_load_n(&is_counting, __ATOMIC_ACQUIRE) || inside.context ||
-	    !lock_for(LOCK_TIMEOUT_NS))
+	    __atomic_load_n(&is_left, __ATOMIC_ACQUIRE) || !lock_for(LOCK_TIMEOUT_NS))
 		return;
 	counter_contexts_finish();
 	__atomic_store_n(&is_counting, false, __ATOMIC_RELEASE);

@@ -34,6 +34,9 @@ void counters_note_kernel_time(uint32_t correlation, int64_t ns);
 void counters_write_rows(void);
 void counters_write_last_rows(void);
 
+/* On a thread that exits, perhaps in a signal handler that has interrupted a launch. */
+void counters_on_exit(void);
+
 /* Reads the open pass and counts no more: the program ends. */
 void counters_stop(void);
 

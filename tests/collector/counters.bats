@@ -478,12 +478,15 @@ problem() {
 	noted 4
 }
 
-@test "a program that exits inside a counted launch ends as ever" {
-	record driver cuda launch:count=3 launch:exit=5
+@test "a program that exits inside a counted launch ends as ever, waits for nothing, and what was not read is counted" {
+	local begun_ms=$(($(date +%s%N) / 1000000))
+	record driver cuda launch:exit=5
+	[ $(($(date +%s%N) / 1000000 - begun_ms)) -lt 1900 ]
 	warned 0
 	ended_with 5
 	readable
 	sealed
+	equal unusable_counts 1 "$(loss unusable_counts)"
 }
 
 @test "a program that exits while others launch ends as ever" {
