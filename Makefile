@@ -105,7 +105,7 @@ workloads: $(workloads) $(ceilings)
 # ---- what make does not see ----
 # It compares times.  These files change when other flags, or another set of sources, would make something else: what was
 # made with the old ones is made anew, and nothing stays of a source that is gone.
-$(BUILD)/.flags:      export STAMP = $(CC) $(ALL_CFLAGS) $(ANALYZER_CFLAGS) $(BLOCKS) $(LDFLAGS) $(CUDA_FLAGS)
+$(BUILD)/.flags:      export STAMP = $(CC) $(ALL_CFLAGS) $(ANALYZER_CFLAGS) $(BLOCKS) $(LDFLAGS) $(CUDA_FLAGS) $(old_glibc)
 $(BUILD)/.nvcc_flags: export STAMP = $(NVCC) $(NVCCFLAGS) $(GENCODE)
 $(BUILD)/.sources:    export STAMP = $(analyzer_o) $(collector_o) $(try_o) $(mock_app_o) $(mock_o) $(fake_o) $(program_o) $(shared_files)
 # Of a checkout; --version tells it.
@@ -146,22 +146,27 @@ $(shared)/.stamp: $(shared_files) $(BUILD)/.sources
 # ---- collector: the only module that sees CUPTI ----
 $(BUILD)/collector/%.o: collector/%.c $(BUILD)/.flags
 	@mkdir -p $(@D)
-	$(call show,CC)$(CC) $(ALL_CFLAGS) -fvisibility=hidden $(CUDA_FLAGS) -Icollector -c $< -o $@
+	$(call show,CC)$(CC) $(ALL_CFLAGS) $(old_glibc) -fvisibility=hidden $(CUDA_FLAGS) -Icollector -c $< -o $@
+
+# What is preloaded runs with glibc 2.17: collector/compat/old_glibc.h.  Before 2.34 these were libraries of their own; sanitizers
+# bring functions of those names, and want the C library of today.
+old_glibc      := $(if $(SANITIZER),,-include collector/compat/old_glibc.h)
+old_glibc_libs := $(if $(SANITIZER),,-Wl,--push-state -Wl,--no-as-needed -l:libdl.so.2 -l:libpthread.so.0 -Wl,--pop-state)
 
 # The C++ library's demangler alone, which needs nothing else of it: programs must not get a C++ library from us.
 demangler := -Wl,--exclude-libs,libstdc++.a -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic
 $(collector): $(collector_o) $(BUILD)/.sources
 	@mkdir -p $(@D)
-	$(call show,LINK,$@)$(CC) $(SANITIZER) -shared $(if $(filter clang,$(SANITIZE)),,-Wl$(comma)-z$(comma)defs) -Wl,-z,now -Wl,-z,nodelete -o $@ $(inputs) $(LDFLAGS) $(demangler) -ldl -lpthread
+	$(call show,LINK,$@)$(CC) $(SANITIZER) -shared $(if $(filter clang,$(SANITIZE)),,-Wl$(comma)-z$(comma)defs) -Wl,-z,now -Wl,-z,nodelete -o $@ $(inputs) $(LDFLAGS) $(demangler) $(old_glibc_libs) -ldl -lpthread
 
 # ---- try: what is preloaded to try a strategy ----
 $(BUILD)/try/%.o: try/%.c $(BUILD)/.flags
 	@mkdir -p $(@D)
-	$(call show,CC)$(CC) $(ALL_CFLAGS) -fvisibility=hidden $(CUDA_FLAGS) -Itry -c $< -o $@
+	$(call show,CC)$(CC) $(ALL_CFLAGS) $(old_glibc) -DDEFINES_DLOPEN -fvisibility=hidden $(CUDA_FLAGS) -Itry -c $< -o $@
 
-$(BUILD)/lib/librooflinetry.so: $(try_o) $(BUILD)/.sources
+$(BUILD)/lib/librooflinetry.so: $(try_o) $(BUILD)/collector/compat/old_glibc.o $(BUILD)/.sources
 	@mkdir -p $(@D)
-	$(call show,LINK,$@)$(CC) -shared -Wl,-z,defs -Wl,-z,now -Wl,-z,nodelete -o $@ $(inputs) $(LDFLAGS) -ldl -lpthread
+	$(call show,LINK,$@)$(CC) -shared -Wl,-z,defs -Wl,-z,now -Wl,-z,nodelete -o $@ $(inputs) $(LDFLAGS) $(old_glibc_libs) -ldl -lpthread
 
 # ---- workloads ----
 # The runner, which takes longer to compile than most workloads, is compiled once.
@@ -228,7 +233,7 @@ $(BUILD)/tests/gpu/%: tests/gpu/%.c $(BUILD)/.flags
 # Clients of CUPTI of their own; the driver loads them into a program.
 $(BUILD)/tests/gpu/lib%.so: tests/gpu/lib%.c $(BUILD)/.flags
 	@mkdir -p $(@D)
-	$(call show,CC)$(CC) -std=gnu11 $(WARNINGS) $(CFLAGS) $(CUDA_FLAGS) -fPIC -shared -o $@ $< -L$(CUDA_HOME)/lib64 -lcupti -Wl,-rpath,$(CUDA_HOME)/lib64
+	$(call show,CC)$(CC) -std=gnu11 $(WARNINGS) $(CFLAGS) $(CUDA_FLAGS) -fPIC -shared -o $@ $< -ldl
 
 # The driver's library is linked from the toolkit's stub and found at run time.
 $(BUILD)/tests/gpu/driver_api $(BUILD)/tests/gpu/allocations: LIBCUDA = -L$(CUDA_HOME)/lib64/stubs -lcuda

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
@@ -148,4 +149,30 @@ void attach_wait_for_nvtx(void)
 
 	while (atomic_load(&nvtx_calls) > own_nvtx_calls && clock_ns(CLOCK_MONOTONIC) < deadline_ns)
 		pause_shortly();
+}
+
+/* ---- which process ---- */
+
+static atomic_bool *is_this_process; /* on a page that the kernel clears in each child */
+
+/* Linux 4.14; before, only the numbers of processes tell. */
+void attach_note_process(void)
+{
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	void *page =
+		mmap(NULL, page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page == MAP_FAILED)
+		return;
+	if (madvise(page, page_bytes, MADV_WIPEONFORK)) {
+		munmap(page, page_bytes);
+		return;
+	}
+	is_this_process = page;
+	atomic_store(is_this_process, true);
+}
+
+bool attach_is_process(void)
+{
+	return !is_this_process || atomic_load_explicit(is_this_process, memory_order_relaxed);
 }

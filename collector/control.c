@@ -2,7 +2,6 @@
 #include "control.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,9 +16,9 @@
 #include "slow_ranges.h"
 #include "window.h"
 #include "writer/own_descriptor.h"
+#include "writer/table_files.h"
 #include "writer/trace_writer.h"
 
-#define PATH_ROOM (PATH_MAX + 32)
 #define TEXT_MOST 8192
 
 #define COMMAND_NAME(name) #name,
@@ -44,11 +43,6 @@ int64_t control_wait_until(int64_t until_ns)
 	return is_on && next_ns < until_ns ? next_ns : until_ns;
 }
 
-static void path_of(char path[PATH_ROOM], const char *name)
-{
-	snprintf(path, PATH_ROOM, "%s/%s", trace_writer_folder(), name);
-}
-
 /* Lines of "name value". */
 struct lines {
 	size_t used;
@@ -69,44 +63,85 @@ __attribute__((format(printf, 2, 3))) static void add_line(struct lines *lines, 
 		lines->used += (size_t)length;
 }
 
-/* Whoever reads it finds the old one or the new one, whole.  What cannot be written is asked for again. */
-static void replace_file(const char *name, const struct lines *lines)
-{
-	char path[PATH_ROOM], new_path[PATH_ROOM];
-	bool is_written;
-	int file;
+struct replacing {
+	const char *name;
+	const struct lines *lines;
+};
 
-	path_of(path, name);
-	path_of(new_path, ".answer");
-	file = own_descriptor_open(new_path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+static void do_replace(void *data)
+{
+	static const char new_name[] = ".answer";
+	const struct replacing *replacing = data;
+	const struct lines *lines = replacing->lines;
+	int folder = table_files_descriptor(), file;
+	bool is_written;
+
+	if (folder < 0)
+		return;
+	file = own_descriptor_open(folder, new_name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW,
+				   0600);
 	if (file < 0)
 		return;
 	is_written = write(file, lines->text, lines->used) == (ssize_t)lines->used;
 	close(file);
-	if (!is_written || rename(new_path, path))
-		unlink(new_path);
+	if (!is_written || renameat(folder, new_name, folder, replacing->name))
+		unlinkat(folder, new_name, 0);
+}
+
+/* Whoever reads it finds the old one or the new one, whole.  What cannot be written is asked for again. */
+static void replace_file(const char *name, const struct lines *lines)
+{
+	struct replacing replacing = {name, lines};
+
+	own_descriptors_do(do_replace, &replacing);
 }
 
 /* ---- requests ---- */
 
-/* A file that is not there is looked for without taking a descriptor, of which the program might see the gap. */
-static bool take_request(char line[CONTROL_LINE_MOST])
+/* A file that is not there is looked for without taking a descriptor. */
+static void do_take_request(void *data)
 {
-	char path[PATH_ROOM];
+	char *line = data;
+	int folder = table_files_descriptor(), file;
 	struct stat status;
-	ssize_t length;
-	int file;
+	ssize_t length = -1;
 
-	path_of(path, CONTROL_REQUEST);
-	if (lstat(path, &status))
-		return false;
-	file = own_descriptor_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
-	length = file < 0 ? -1 : read(file, line, CONTROL_LINE_MOST - 1);
+	*line = '\0';
+	if (folder < 0 || fstatat(folder, CONTROL_REQUEST, &status, AT_SYMLINK_NOFOLLOW))
+		return;
+	file = own_descriptor_open(folder, CONTROL_REQUEST, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+	if (file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode))
+		length = read(file, line, CONTROL_LINE_MOST - 1);
 	if (file >= 0)
 		close(file);
-	unlink(path);
+	unlinkat(folder, CONTROL_REQUEST, 0);
 	line[length > 0 ? length : 0] = '\0';
-	return length > 0;
+}
+
+static bool take_request(char line[CONTROL_LINE_MOST])
+{
+	own_descriptors_do(do_take_request, line);
+	return *line;
+}
+
+static void do_find_slow(void *is_found)
+{
+	int folder = table_files_descriptor();
+	struct stat status;
+
+	*(bool *)is_found =
+		folder >= 0 && fstatat(folder, CONTROL_SLOW, &status, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static void do_end(void *unused)
+{
+	int folder = table_files_descriptor();
+
+	(void)unused;
+	if (folder < 0)
+		return;
+	unlinkat(folder, CONTROL_STATUS, 0);
+	unlinkat(folder, CONTROL_REQUEST, 0);
 }
 
 static uint64_t lost_count(void)
@@ -174,11 +209,10 @@ static void tell_slow_range(void (*flush)(void))
 {
 	static struct lines lines;
 	struct slow_range range;
-	struct stat status;
-	char path[PATH_ROOM];
+	bool is_told = false;
 
-	path_of(path, CONTROL_SLOW);
-	if (lstat(path, &status) == 0 || !slow_ranges_take(&range))
+	own_descriptors_do(do_find_slow, &is_told);
+	if (is_told || !slow_ranges_take(&range))
 		return;
 	flush();
 	lines.used = 0;
@@ -201,12 +235,6 @@ void control_serve(void (*flush)(void))
 
 void control_end(void)
 {
-	char path[PATH_ROOM];
-
-	if (!is_on)
-		return;
-	path_of(path, CONTROL_STATUS);
-	unlink(path);
-	path_of(path, CONTROL_REQUEST);
-	unlink(path);
+	if (is_on)
+		own_descriptors_do(do_end, NULL);
 }

@@ -2,10 +2,14 @@
 #include "flush_thread.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "activity.h"
 #include "buffers.h"
@@ -19,6 +23,7 @@
 #include "process_facts.h"
 #include "program_rows.h"
 #include "sampling/sampling.h"
+#include "wait.h"
 #include "window.h"
 
 /* How long a call that unloads code waits for records of its kernels, and how often that may be too long: then none
@@ -37,14 +42,21 @@ static const struct options *options;
 
 static pthread_t flush_thread;
 static pthread_mutex_t flush_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t flush_wake = PTHREAD_COND_INITIALIZER;
-static pthread_cond_t flush_done = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t flush_wake, flush_done;
 static bool has_thread;	  /* there is one to wait for at exit */
 static bool has_finished; /* a buffer waits to be decoded */
 static bool is_stopping, is_done;
+static uint32_t has_ended;		       /* is_done, for threads that exit: a futex */
 static uint64_t delivery_asked, delivery_done; /* deliveries, counted */
 static unsigned int late_deliveries;
 static atomic_ulong heard_count; /* how often CUPTI has called the two functions below */
+
+/* Before any of them is used. */
+__attribute__((constructor)) static void init_conditions(void)
+{
+	wait_init_condition(&flush_wake);
+	wait_init_condition(&flush_done);
+}
 
 void flush_init(const struct cupti_api *api, const struct options *asked)
 {
@@ -54,8 +66,13 @@ void flush_init(const struct cupti_api *api, const struct options *asked)
 
 void CUPTIAPI flush_buffer_requested(uint8_t **buffer, size_t *size, size_t *max_records)
 {
+	struct guard guard;
+
 	atomic_fetch_add_explicit(&heard_count, 1, memory_order_relaxed);
+	guard_enter(
+		&guard); /* a handler that leaves by siglongjmp would keep the buffer, or a lock */
 	*buffer = inject_is_recording() ? buffers_get() : NULL;
+	guard_leave(&guard);
 	*size = *buffer ? BUFFER_BYTES : 0;
 	*max_records = 0;
 }
@@ -77,27 +94,11 @@ static void decode_finished(void)
 	}
 }
 
-/* Our thread has gone, so that whichever thread brings these counts them as lost. */
-static void decode_late(void)
-{
-	struct guard guard;
-
-	guard_enter(&guard);
-	decode_finished();
-	guard_leave(&guard);
-}
-
-void CUPTIAPI flush_buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer,
-				     size_t size, size_t valid_bytes)
+/* Once our thread has gone, the thread that brings a buffer decodes it, and its rows are counted as lost. */
+static void take_buffer(uint8_t *buffer, size_t valid_bytes)
 {
 	bool is_late;
 
-	(void)context;
-	(void)stream;
-	(void)size;
-	atomic_fetch_add_explicit(&heard_count, 1, memory_order_relaxed);
-	if (!buffer || !inject_is_recording())
-		return;
 	if (!buffers_finish(buffer, valid_bytes)) {
 		/* The program's own, from before we registered: it must not even be read. */
 		trace_loss_add(LOSS_foreign_buffers, 1);
@@ -109,15 +110,33 @@ void CUPTIAPI flush_buffer_completed(CUcontext context, uint32_t stream, uint8_t
 	pthread_cond_signal(&flush_wake);
 	pthread_mutex_unlock(&flush_lock);
 	if (is_late)
-		decode_late();
+		decode_finished();
+}
+
+void CUPTIAPI flush_buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer,
+				     size_t size, size_t valid_bytes)
+{
+	struct guard guard;
+
+	(void)context;
+	(void)stream;
+	(void)size;
+	atomic_fetch_add_explicit(&heard_count, 1, memory_order_relaxed);
+	if (!buffer || !inject_is_recording())
+		return;
+	guard_enter(&guard);
+	take_buffer(buffer, valid_bytes);
+	guard_leave(&guard);
 }
 
 void flush_thread_wake(void)
 {
-	pthread_mutex_lock(&flush_lock);
+	sigset_t before;
+
+	guard_lock(&flush_lock, &before);
 	has_finished = true;
 	pthread_cond_signal(&flush_wake);
-	pthread_mutex_unlock(&flush_lock);
+	guard_unlock(&flush_lock, &before);
 }
 
 /* ---- our thread ---- */
@@ -183,6 +202,8 @@ static void flush_last(void)
 	flush_once(true);
 	count_taken_buffers(heard_before);
 	decode_finished();
+	counters_write_last_rows();
+	program_rows_write_last();
 }
 
 /* Waits for a finished buffer, the time of the next flush, or the program's exit.  Returns true when
@@ -194,8 +215,7 @@ static bool wait_for_work(int64_t until_ns)
 
 	pthread_mutex_lock(&flush_lock);
 	while (!is_stopping && !has_finished &&
-	       pthread_cond_clockwait(&flush_wake, &flush_lock, CLOCK_MONOTONIC, &until) !=
-		       ETIMEDOUT)
+	       pthread_cond_timedwait(&flush_wake, &flush_lock, &until) != ETIMEDOUT)
 		;
 	has_finished = false;
 	stopping = is_stopping;
@@ -208,8 +228,7 @@ static void disable_when_ended(void)
 {
 	static bool is_disabled;
 
-	if (is_disabled || !(trace_writer_has_ended() ||
-			     window_is_over(clock_ns(CLOCK_REALTIME) - LAST_OPERATIONS_NS)))
+	if (is_disabled || !(trace_writer_has_ended() || window_is_over_since(LAST_OPERATIONS_NS)))
 		return;
 	activity_disable(cupti, options);
 	is_disabled = true;
@@ -264,10 +283,18 @@ static void write_cuda_facts(void)
 	trace_rows_put(rows);
 }
 
+static void end_waits(void)
+{
+	__atomic_store_n(&has_ended, 1, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &has_ended, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
 static void *flush_main(void *unused)
 {
-	bool is_stopped = decode_for_a_period();
+	bool is_stopped;
 
+	guard_own_thread();
+	is_stopped = decode_for_a_period();
 	write_cuda_facts();
 	while (!is_stopped) {
 		flush_once(false);
@@ -283,6 +310,7 @@ static void *flush_main(void *unused)
 	is_done = true;
 	pthread_cond_broadcast(&flush_done);
 	pthread_mutex_unlock(&flush_lock);
+	end_waits();
 	decode_finished(); /* what came during the seal is late */
 	return unused;
 }
@@ -310,7 +338,7 @@ static bool wait_for_delivery(uint64_t wanted)
 	int rc = 0;
 
 	while (!is_stopping && !is_done && delivery_done < wanted && rc != ETIMEDOUT)
-		rc = pthread_cond_clockwait(&flush_done, &flush_lock, CLOCK_MONOTONIC, &until);
+		rc = pthread_cond_timedwait(&flush_done, &flush_lock, &until);
 	return rc != ETIMEDOUT;
 }
 
@@ -331,23 +359,47 @@ void flush_thread_deliver(void)
 
 /* ---- leaving ---- */
 
+/* Returns whether there is a thread to wait for. */
+static bool ask_to_stop(const struct timespec *until)
+{
+	struct guard guard;
+	bool has_asked;
+
+	guard_enter(&guard);
+	has_asked = wait_lock(&flush_lock, until) == 0;
+	if (has_asked) {
+		is_stopping = true;
+		pthread_cond_signal(&flush_wake);
+		has_asked = has_thread && !is_done;
+		pthread_mutex_unlock(&flush_lock);
+	}
+	guard_leave(&guard);
+	return has_asked;
+}
+
+/* Holds no lock while it waits: a signal handler may exit during an exit.  The futex's time is one of CLOCK_MONOTONIC. */
+static bool wait_for_end(const struct timespec *until)
+{
+	while (!__atomic_load_n(&has_ended, __ATOMIC_ACQUIRE))
+		if (syscall(SYS_futex, &has_ended, FUTEX_WAIT_BITSET_PRIVATE, 0, until, NULL,
+			    FUTEX_BITSET_MATCH_ANY) &&
+		    errno == ETIMEDOUT)
+			return false;
+	return true;
+}
+
 void flush_thread_stop(void)
 {
 	struct timespec until;
-	int rc = 0;
 
+	counters_on_exit();
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += EXIT_TIMEOUT_S;
-	if (pthread_mutex_clocklock(&flush_lock, CLOCK_MONOTONIC, &until))
-		return; /* a signal handler exits during an exit that holds the lock */
-	is_stopping = true;
-	pthread_cond_signal(&flush_wake);
-	while (has_thread && !is_done && rc != ETIMEDOUT)
-		rc = pthread_cond_clockwait(&flush_done, &flush_lock, CLOCK_MONOTONIC, &until);
-	if (has_thread && !is_done) {
-		has_thread = false; /* this may be called again, and then must not wait */
-		log_warn("CUPTI did not deliver its last records within %d s; they are lost",
-			 EXIT_TIMEOUT_S);
-	}
-	pthread_mutex_unlock(&flush_lock);
+	if (!ask_to_stop(&until) || wait_for_end(&until))
+		return;
+	if (!__atomic_exchange_n(&has_thread, false,
+				 __ATOMIC_RELAXED)) /* called again, it must not wait */
+		return;
+	log_warn("CUPTI did not deliver its last records within %d s; they are lost",
+		 EXIT_TIMEOUT_S);
 }

@@ -33,11 +33,16 @@ static void discard_pending(int signal_number, bool had_it)
 		;
 }
 
+static void leave_out_faults(sigset_t *blocked)
+{
+	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
+		sigdelset(blocked, faults[i]);
+}
+
 static void block(struct guard *guard, sigset_t *blocked)
 {
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &guard->cancel_state);
-	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
-		sigdelset(blocked, faults[i]);
+	leave_out_faults(blocked);
 	pthread_sigmask(SIG_BLOCK, blocked, &guard->mask);
 	guard->had_sigpipe = is_pending(SIGPIPE);
 	guard->had_sigxfsz = is_pending(SIGXFSZ);
@@ -78,4 +83,32 @@ void guard_leave(const struct guard *guard)
 	pthread_sigmask(SIG_SETMASK, &guard->mask, NULL);
 	pthread_setcancelstate(guard->cancel_state, NULL);
 	errno = saved_errno;
+}
+
+/* ---- locks ---- */
+
+static __thread bool is_own_thread;
+
+void guard_own_thread(void)
+{
+	is_own_thread = true;
+}
+
+void guard_lock(pthread_mutex_t *mutex, sigset_t *before)
+{
+	sigset_t blocked;
+
+	if (!is_own_thread) {
+		sigfillset(&blocked);
+		leave_out_faults(&blocked);
+		pthread_sigmask(SIG_BLOCK, &blocked, before);
+	}
+	pthread_mutex_lock(mutex);
+}
+
+void guard_unlock(pthread_mutex_t *mutex, const sigset_t *before)
+{
+	pthread_mutex_unlock(mutex);
+	if (!is_own_thread)
+		pthread_sigmask(SIG_SETMASK, before, NULL);
 }

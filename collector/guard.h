@@ -9,6 +9,7 @@
 #ifndef ROOFLINE_GUARD_H
 #define ROOFLINE_GUARD_H
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 
@@ -27,5 +28,13 @@ void guard_enter_long(struct guard *guard);
 /* What the application has to get waits until now; what we raised ourselves is taken away.  Keeps
  * errno. */
 void guard_leave(const struct guard *guard);
+
+/* Takes a mutex on an application's thread, for some instructions.  Signals wait until it is given back: a handler that
+ * exits, or leaves by siglongjmp, would hold it for ever.  Costs two system calls on a thread that takes signals. */
+void guard_lock(pthread_mutex_t *mutex, sigset_t *before);
+void guard_unlock(pthread_mutex_t *mutex, const sigset_t *before);
+
+/* First of all on a thread of ours: it takes no signals, and guard_lock leaves its mask alone. */
+void guard_own_thread(void);
 
 #endif

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "guard.h"
+#include "wait.h"
 
 static struct {
 	CUresult (*set_current)(CUcontext);
@@ -17,10 +19,17 @@ static struct {
 } driver;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t wake = PTHREAD_COND_INITIALIZER, done = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t wake, done;
 static uint32_t waiter; /* system thread id */
 static CUcontext asked; /* NULL while there is nothing to wait for */
 static bool is_idle;	/* how the last wait ended */
+
+/* Before any of them is used. */
+__attribute__((constructor)) static void init_conditions(void)
+{
+	wait_init_condition(&wake);
+	wait_init_condition(&done);
+}
 
 /* Another thread's capture would fail if this one synchronized in the strict mode. */
 static bool synchronize(CUcontext context)
@@ -33,6 +42,7 @@ static bool synchronize(CUcontext context)
 
 static void *wait_main(void *unused)
 {
+	guard_own_thread();
 	__atomic_store_n(&waiter, (uint32_t)gettid(), __ATOMIC_RELAXED);
 	pthread_mutex_lock(&lock);
 	for (;;) {
@@ -97,7 +107,7 @@ static void wait_until_done(const struct timespec *until)
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	while (asked && rc != ETIMEDOUT)
-		rc = pthread_cond_clockwait(&done, &lock, CLOCK_MONOTONIC, until);
+		rc = pthread_cond_timedwait(&done, &lock, until);
 	pthread_setcancelstate(cancel_state, NULL);
 }
 

@@ -38,6 +38,7 @@
 #include "graph_structure.h"
 #include "guard.h"
 #include "inject.h"
+#include "last_call.h"
 #include "launch_attributes.h"
 #include "counters/kernel_filter.h"
 #include "loaded_images.h"
@@ -79,7 +80,7 @@ bool inject_is_recording(void)
 {
 	pid_t recorded = atomic_load_explicit(&owner, memory_order_acquire);
 
-	return recorded != 0 && recorded == getpid() && !attach_was_left();
+	return recorded != 0 && attach_is_process() && recorded == getpid() && !attach_was_left();
 }
 
 /* ---- what CUPTI calls ---- */
@@ -126,13 +127,8 @@ static void on_nvtx(CUpti_CallbackId id, const CUpti_NvtxData *data)
 	sampling_on_nvtx(id, data);
 }
 
-static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
-			      const void *data)
+static void serve(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
 {
-	(void)user;
-	/* Launches come here too often for a system call: a fork has made owner 0. */
-	if (domain == CUPTI_CB_DOMAIN_DRIVER_API ? owner == 0 : !inject_is_recording())
-		return;
 	if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
 		arguments_on_driver_call(id, data);
 		allocation_calls_on_call(id, data);
@@ -158,6 +154,18 @@ static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_Cal
 			      "until now is kept");
 }
 
+static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+			      const void *data)
+{
+	(void)user;
+	/* Launches come here too often for a system call: a fork has made owner 0. */
+	if (domain == CUPTI_CB_DOMAIN_DRIVER_API ? owner == 0 : !inject_is_recording())
+		return;
+	last_call_enter(domain, data);
+	serve(domain, id, data);
+	last_call_leave(domain, data);
+}
+
 /* ---- exit and fork ---- */
 
 /* Runs before CUDA's own exit handlers, which were registered earlier.  The flush happens on our
@@ -172,6 +180,7 @@ void inject_flush_at_exit(void)
 		return;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	flush_thread_stop();
+	last_call_end();
 	pthread_setcancelstate(cancel_state, NULL);
 }
 
@@ -316,6 +325,7 @@ static void attach_to_cupti(void)
 	cupti = api;
 	/* No child has been the owner; where there is no memory for this, most of what it would do is refused there by pid. */
 	pthread_atfork(NULL, NULL, on_fork_child);
+	attach_note_process();
 	owner = getpid();
 	buffers_limit(options.buffer_limit_bytes < EARLY_BUFFERS * BUFFER_BYTES
 			      ? options.buffer_limit_bytes
@@ -376,6 +386,7 @@ static void start_once(void)
 	process_facts_find_driver();
 	buffers_limit(options.buffer_limit_bytes);
 	activity_enable(cupti, &options);
+	last_call_start(&options);
 	enable_callbacks();
 	machine_code_start(cupti, subscriber);
 	program_rows_init(cupti, flush_thread_wake);

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -47,6 +48,34 @@ static void write_now(const char *line, size_t length)
 	guard_leave(&guard);
 }
 
+/* Where lines of this thread are kept. */
+static __thread char *held;
+static __thread size_t held_room;
+
+void log_hold(char *text, size_t room)
+{
+	held = text;
+	held_room = room;
+}
+
+void log_print(const char *lines)
+{
+	int saved_errno = errno;
+
+	write_now(lines, strlen(lines));
+	errno = saved_errno;
+}
+
+static void write_or_hold(const char *line, size_t length)
+{
+	size_t used = held ? strlen(held) : 0;
+
+	if (!held)
+		write_now(line, length);
+	else if (used + length < held_room)
+		snprintf(held + used, held_room - used, "%.*s", (int)length, line);
+}
+
 void log_warn(const char *format, ...)
 {
 	static const char prefix[] = "rooflinecollector: ";
@@ -66,6 +95,6 @@ void log_warn(const char *format, ...)
 		used += (size_t)length < sizeof(line) - used - 1 ? (size_t)length
 								 : sizeof(line) - used - 2;
 	line[used++] = '\n';
-	write_now(line, used);
+	write_or_hold(line, used);
 	errno = saved_errno;
 }

@@ -11,6 +11,7 @@
 #include "allocation_calls.h"
 #include "clock.h"
 #include "cubin.h"
+#include "guard.h"
 #include "program_rows.h"
 
 #define KERNELS_MOST (1u << 20) /* 56 MB; what comes beyond is not known */
@@ -162,15 +163,18 @@ void machine_code_on_module(CUcontext context, const CUpti_ModuleResourceData *m
 	static const struct cubin_visitor visitor = {add_kernel, add_variable};
 	struct loaded_module loaded = {context, {.time_ns = clock_ns(CLOCK_REALTIME)}};
 	struct trace_modules_row *row = &loaded.row;
+	struct guard guard;
 
 	if (!module || !module->pCubin)
 		return;
+	guard_enter(&guard); /* for the lock, and for memory that is being allocated */
 	row->thread = (uint32_t)syscall(SYS_gettid);
 	row->bytes = module->cubinSize;
 	row->code = hash_of(module->pCubin, module->cubinSize);
 	row->kernel_count =
 		(uint32_t)cubin_read(module->pCubin, module->cubinSize, &visitor, &loaded);
 	program_rows_put_module(row);
+	guard_leave(&guard);
 }
 
 /* The first of a name to run, or another shape of it. */

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -107,14 +109,20 @@ static void format_utc(char *text, size_t size, int64_t unix_s)
 
 void options_default_output(char *buffer, size_t size)
 {
-	char cwd[PATH_MAX - 64], when[64];
+	char cwd[PATH_MAX - 64], when[64], ending[16] = "";
+	struct stat status;
 	struct timespec now;
+	uint32_t number;
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (!getcwd(cwd, sizeof(cwd)))
 		snprintf(cwd, sizeof(cwd), "/tmp");
 	format_utc(when, sizeof(when), now.tv_sec);
-	snprintf(buffer, size, "%s/roofline.%s.%d", cwd, when, (int)getpid());
+	/* Where others could make it first, nobody can guess its name. */
+	if (stat(cwd, &status) == 0 && (status.st_mode & (S_IWGRP | S_IWOTH)) &&
+	    getrandom(&number, sizeof(number), GRND_NONBLOCK) == (ssize_t)sizeof(number))
+		snprintf(ending, sizeof(ending), ".%08x", number);
+	snprintf(buffer, size, "%s/roofline.%s.%d%s", cwd, when, (int)getpid(), ending);
 }
 
 /* Writes the folder that was asked for, absolute.  Returns false when it is too long. */

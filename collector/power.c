@@ -8,8 +8,10 @@
 #include <time.h>
 
 #include "clock.h"
+#include "guard.h"
 #include "log.h"
 #include "nvml.h"
+#include "wait.h"
 #include "writer/trace_writer.h"
 #include "window.h"
 
@@ -18,7 +20,7 @@
 #define DEVICES_MOST 64
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* never held while NVML is called */
-static pthread_cond_t wake = PTHREAD_COND_INITIALIZER, done = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t wake, done;
 static bool has_thread, is_stopping, is_done;
 
 static struct device {
@@ -31,6 +33,13 @@ static size_t device_count;
 static struct nvml nvml;
 static nvml_device handles[DEVICES_MOST];
 static size_t handle_count; /* devices that were looked for; NULL: NVML has no such device */
+
+/* Before any of them is used. */
+__attribute__((constructor)) static void init_conditions(void)
+{
+	wait_init_condition(&wake);
+	wait_init_condition(&done);
+}
 
 void power_add_device(uint32_t device, const char *uuid)
 {
@@ -101,7 +110,7 @@ static bool wait_until(int64_t until_ns)
 	bool stopping;
 
 	pthread_mutex_lock(&lock);
-	while (!is_stopping && pthread_cond_clockwait(&wake, &lock, CLOCK_MONOTONIC, &until) == 0)
+	while (!is_stopping && pthread_cond_timedwait(&wake, &lock, &until) == 0)
 		;
 	stopping = is_stopping;
 	pthread_mutex_unlock(&lock);
@@ -134,6 +143,7 @@ static void tell_problem(const char *problem)
 
 static void *power_main(void *unused)
 {
+	guard_own_thread();
 	if (!nvml_load(&nvml))
 		tell_problem("there is no libnvidia-ml.so.1, or it is too old");
 	else if (nvml.init() != NVML_OK)
@@ -175,8 +185,7 @@ void power_stop(void)
 	pthread_mutex_lock(&lock);
 	is_stopping = true;
 	pthread_cond_signal(&wake);
-	while (has_thread && !is_done &&
-	       pthread_cond_clockwait(&done, &lock, CLOCK_MONOTONIC, &until) == 0)
+	while (has_thread && !is_done && pthread_cond_timedwait(&done, &lock, &until) == 0)
 		;
 	pthread_mutex_unlock(&lock);
 }

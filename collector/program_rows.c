@@ -181,3 +181,11 @@ void program_rows_write(void)
 	row_queue_take(&queue, write_row, out);
 	trace_rows_put(out);
 }
+
+void program_rows_write_last(void)
+{
+	struct trace_rows *out = trace_rows_get();
+
+	trace_loss_add(LOSS_unwritten_rows, row_queue_take_last(&queue, write_row, out));
+	trace_rows_put(out);
+}

@@ -30,4 +30,7 @@ void program_rows_put_graph_edge(const struct trace_graph_edges_row *row);
 /* Writes what there is.  On our thread. */
 void program_rows_write(void);
 
+/* The same before the recording is sealed; rows that a signal handler left half put are counted as lost. */
+void program_rows_write_last(void);
+
 #endif

@@ -5,7 +5,8 @@
  * decoded.  After --duration CUPTI's kinds are disabled for good.  Disabling them outside of spans was tried with CUPTI 13.0: once they were enabled again kernels had other
  * correlation ids than their calls (docs/results/window-switching.txt).
  *
- * Thread-safe.
+ * All times are of CLOCK_REALTIME, as CUPTI's are.  Spans last as long as they do by CLOCK_MONOTONIC: when the wall clock is
+ * set, records from before and after it are told apart by when that was.  Thread-safe.
  */
 #ifndef ROOFLINE_WINDOW_H
 #define ROOFLINE_WINDOW_H
@@ -24,8 +25,8 @@ void window_close(int64_t time_ns, uint32_t call);
 /* rooflinectl ctl stop and start: what begins in between is left out.  Until the first of them all is wanted. */
 void window_pause(int64_t time_ns, bool is_paused);
 
-/* Whether nothing that begins at time_ns or later is wanted: --duration is over. */
-bool window_is_over(int64_t time_ns);
+/* Whether --duration was over so long ago. */
+bool window_is_over_since(int64_t since_ns);
 
 /* True when a record that starts at time_ns is wanted.  O(log n) in the spans that were marked. */
 bool window_contains(int64_t time_ns);

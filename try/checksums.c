@@ -329,13 +329,7 @@ static void write_file(void)
 /* A thread that waits in the driver may hold the lock for good: the process ends all the same. */
 void checksums_end(void)
 {
-	struct timespec until;
-
-	if (!output[0] || !count || is_inside)
-		return;
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += END_MS / 1000;
-	if (pthread_mutex_timedlock(&lock, &until) != 0)
+	if (!output[0] || !count || is_inside || !clock_lock(&lock, END_MS))
 		return;
 	is_inside = true;
 	hash_live("at the end");

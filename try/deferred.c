@@ -3,8 +3,8 @@
 
 #include <pthread.h>
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "counts.h"
 #include "driver.h"
 #include "events.h"
@@ -16,11 +16,18 @@
 #include "timer.h"
 #include "worth.h"
 
-enum { END_S = 2, TURNS_LEAST = 2 * QUEUE_NODES };
+enum { END_MS = 2000, FORK_MS = 100, TURNS_LEAST = 2 * QUEUE_NODES };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* This thread holds the lock: what the driver calls back for goes straight on. */
 static __thread bool is_inside __attribute__((tls_model("initial-exec")));
+
+/* The thread forks, and holds the lock meanwhile. */
+static __thread bool is_forking __attribute__((tls_model("initial-exec")));
+
+/* How much was deferred so far, when this thread did so last: its own are those up to this one. */
+static unsigned long appended;
+static __thread unsigned long own_appended __attribute__((tls_model("initial-exec")));
 
 static struct item items[QUEUE_ITEMS];
 static unsigned count;	    /* what try_pending tells others */
@@ -51,6 +58,14 @@ static void leave(void)
 {
 	is_inside = false;
 	pthread_mutex_unlock(&lock);
+}
+
+static void note_stop(enum try_reason reason)
+{
+	int none = TRY_REASON_COUNT;
+
+	__atomic_compare_exchange_n(&stopped, &none, (int)reason, false, __ATOMIC_RELAXED,
+				    __ATOMIC_RELAXED);
 }
 
 /* What the stubs look at. */
@@ -277,6 +292,7 @@ static void append(const struct launch *launch, struct kernel *kernel, CUcontext
 	make_room(launch, kernel, size, current);
 	context = current;
 	item = &items[count++];
+	own_appended = ++appended;
 	nodes += !kernel->event;
 	*item = (struct item){kernel, stream_of(launch), launch->shape, bytes + bytes_used};
 	memset(bytes + bytes_used, 0, size); /* what lies between parameters is compared as well */
@@ -316,10 +332,12 @@ static enum try_reason put(const struct launch *launch, enum try_reason known)
 	if (reason == TRY_REASON_COUNT)
 		reason = why_not_now(launch, &kernel, &current);
 	count_seen(launch);
+	if (reason == TRY_REASON_COUNT && !timer_is_there())
+		note_stop(reason = TRY_NO_MEMORY);
 	__atomic_store_n(&is_putting_off, reason == TRY_REASON_COUNT, __ATOMIC_RELAXED);
 	if (reason == TRY_REASON_COUNT) {
 		append(launch, kernel, current);
-		timer_start();
+		timer_wake();
 	} else {
 		flush_until(count);
 		counts_add_passed(reason);
@@ -377,11 +395,15 @@ static bool put_event(CUevent event, CUstream stream, bool is_wait)
 	    driver_open()->get_current(&current) != CUDA_SUCCESS || !current ||
 	    !streams_is_plain(stream, current))
 		return false;
+	if (!timer_is_there()) {
+		note_stop(TRY_NO_MEMORY);
+		return false;
+	}
 	kernel = is_wait ? events_wait(event, current) : events_record(event, current);
 	if (!kernel)
 		return false;
 	append(&launch, kernel, current);
-	timer_start();
+	timer_wake();
 	return true;
 }
 
@@ -406,14 +428,6 @@ void deferred_add_event(CUevent event, unsigned flags)
 	enter();
 	events_add(event, flags, current);
 	leave();
-}
-
-static void note_stop(enum try_reason reason)
-{
-	int none = TRY_REASON_COUNT;
-
-	__atomic_compare_exchange_n(&stopped, &none, (int)reason, false, __ATOMIC_RELAXED,
-				    __ATOMIC_RELAXED);
 }
 
 static bool is_queued(CUevent event)
@@ -605,16 +619,10 @@ bool deferred_flush_if_quiet(void)
 	return had_any;
 }
 
-/* A thread that waits in the driver may hold the lock for good: the process ends all the same. */
-static bool enter_for_a_while(void)
+/* False: it may be the thread's own, or another one may hold it for as long as the driver makes that wait. */
+static bool enter_for(unsigned milliseconds)
 {
-	struct timespec until;
-
-	if (is_inside)
-		return false;
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += END_S;
-	if (pthread_mutex_timedlock(&lock, &until) != 0)
+	if (is_inside || !clock_lock(&lock, milliseconds))
 		return false;
 	is_inside = true;
 	return true;
@@ -622,7 +630,7 @@ static bool enter_for_a_while(void)
 
 void deferred_flush_before_exec(void)
 {
-	if (!enter_for_a_while())
+	if (!enter_for(END_MS))
 		return;
 	flush_until(count);
 	leave();
@@ -630,32 +638,42 @@ void deferred_flush_before_exec(void)
 
 void deferred_end(void)
 {
-	if (!enter_for_a_while())
+	if (!enter_for(END_MS))
 		return;
 	stop_inside(TRY_ASIDE);
 	leave();
 }
 
-/* The driver itself may make a process while this library has called it. */
+/* The thread gives the driver its own deferred work before its fork.  Where the lock is not to be had soon, another thread is in the
+ * driver with it, which may wait there for what this thread does after its fork: then the fork comes first.
+ * The driver itself may make a process while this library has called it: that is left alone. */
 void deferred_before_fork(void)
 {
-	if (!is_inside)
-		pthread_mutex_lock(&lock);
+	unsigned long flushed;
+
+	is_forking = enter_for(FORK_MS);
+	flushed = appended - count;
+	if (is_forking && own_appended > flushed)
+		flush_until((unsigned)(own_appended - flushed));
 }
 
 void deferred_after_fork(void)
 {
-	if (!is_inside)
-		pthread_mutex_unlock(&lock);
+	if (!is_forking)
+		return;
+	is_forking = false;
+	leave();
 }
 
-/* The driver does not work in the child of a process that used it. */
+/* The driver does not work in the child of a process that used it.  Nor is anything here to be relied on that another thread
+ * may have been about to change. */
 void deferred_forked(void)
 {
-	bool was_used = changes;
+	bool was_used = changes || (!is_forking && !is_inside);
 
 	count = nodes = 0;
 	bytes_used = 0;
+	appended = own_appended = 0;
 	try_pending = 0;
 	passing = 0;
 	is_passing = false;
@@ -664,5 +682,8 @@ void deferred_forked(void)
 	counts_reset();
 	worth_reset();
 	timer_forked();
-	deferred_after_fork();
+	if (is_inside && !is_forking)
+		return;
+	is_inside = is_forking = false;
+	pthread_mutex_init(&lock, NULL);
 }

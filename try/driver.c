@@ -9,7 +9,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 typedef void *(*dlsym_fn)(void *, const char *);
 dlsym_fn try_real_dlsym; /* stubs.c jumps to these */
-void *try_real_dlopen;
+void *try_real_dlopen, *try_real_dlmopen;
 
 __attribute__((constructor)) void driver_find_dlsym(void)
 {
@@ -21,6 +21,10 @@ __attribute__((constructor)) void driver_find_dlsym(void)
 		try_real_dlopen = dlvsym(RTLD_NEXT, "dlopen", "GLIBC_2.34");
 	if (!try_real_dlopen)
 		try_real_dlopen = dlvsym(RTLD_NEXT, "dlopen", "GLIBC_2.2.5");
+	if (!try_real_dlmopen)
+		try_real_dlmopen = dlvsym(RTLD_NEXT, "dlmopen", "GLIBC_2.34");
+	if (!try_real_dlmopen)
+		try_real_dlmopen = dlvsym(RTLD_NEXT, "dlmopen", "GLIBC_2.3.4");
 }
 
 void *driver_dlsym(void *library, const char *name)
@@ -48,6 +52,9 @@ static void open_driver(void)
 	driver.create_context_v4 =
 		(__typeof__(driver.create_context_v4))driver_dlsym(driver.library,
 								   "cuCtxCreate_v4");
+	driver.synchronize_v2 =
+		(__typeof__(driver.synchronize_v2))driver_dlsym(driver.library,
+								"cuCtxSynchronize_v2");
 }
 
 const struct driver *driver_open(void)

@@ -114,6 +114,7 @@ struct driver {
 	/* These not every version of cuda.h declares. */
 	CUresult(CUDAAPI *create_context_v3)(CUcontext *, void *, int, unsigned, CUdevice);
 	CUresult(CUDAAPI *create_context_v4)(CUcontext *, void *, unsigned, CUdevice);
+	CUresult(CUDAAPI *synchronize_v2)(CUcontext);
 	bool is_complete; /* none of DRIVER_CALLS is missing */
 };
 
@@ -126,7 +127,10 @@ void *driver_symbol(const char *exported);
 /* The C library's dlsym, not ours. */
 void *driver_dlsym(void *library, const char *name);
 
-/* Finds it, for the stub that goes on to it. */
+/* The C library's. */
+extern void *try_real_dlopen, *try_real_dlmopen;
+
+/* Find all three, for the stubs that go on to them. */
 void driver_find_dlsym(void);
 
 #endif

@@ -48,7 +48,7 @@
 	FUNCTION("cuCtxSetLimit", FORGETS, RETURNS, TELLS, UNAWARE)                           \
 	FUNCTION("cuCtxSetSharedMemConfig", FORGETS, LEAVES, TELLS, UNAWARE)                  \
 	FUNCTION("cuCtxSynchronize", HANDLED, LEAVES, QUIET, UNAWARE)                         \
-	FUNCTION("cuCtxSynchronize_v2", FLUSHES, LEAVES, TELLS, UNAWARE)                      \
+	FUNCTION("cuCtxSynchronize_v2", HANDLED, LEAVES, QUIET, UNAWARE)                      \
 	FUNCTION("cuCtxWaitEvent", FLUSHES, LEAVES, SHOWS, UNAWARE)                           \
 	FUNCTION("cuDevResourceGenerateDesc", FLUSHES, LEAVES, EXPOSES, UNAWARE)              \
 	FUNCTION("cuDevSmResourceSplitByCount", FLUSHES, LEAVES, EXPOSES, UNAWARE)            \

@@ -3,7 +3,8 @@
  *
  * HANDLER(name as cuGetProcAddress takes it, the version of CUDA from which on it has these arguments, exported name,
  * function of ours).  STREAM_HANDLER the same; it has a second one, which ends in _ptsz, for programs whose default stream
- * is one for each thread.  COPY_HANDLER the same; its second one ends in _ptds.
+ * is one for each thread.  COPY_HANDLER the same; its second one ends in _ptds.  Of several versions of a function the newest
+ * comes first.
  */
 #ifndef ROOFLINE_TRY_HANDLERS_H
 #define ROOFLINE_TRY_HANDLERS_H
@@ -41,6 +42,7 @@
 	HANDLER("cuPointerGetAttributes", 7000, "cuPointerGetAttributes", try_pointer_attributes)  \
 	HANDLER("cuMemGetAddressRange", 3020, "cuMemGetAddressRange_v2", try_address_range)        \
 	STREAM_HANDLER("cuStreamSynchronize", 2000, "cuStreamSynchronize", try_synchronize_stream) \
+	HANDLER("cuCtxSynchronize", 13000, "cuCtxSynchronize_v2", try_synchronize_context_v2)      \
 	HANDLER("cuCtxSynchronize", 2000, "cuCtxSynchronize", try_synchronize_context)             \
 	HANDLER("cuEventSynchronize", 2000, "cuEventSynchronize", try_synchronize_event)           \
 	HANDLER("cuEventCreate", 2000, "cuEventCreate", try_create_event)                          \

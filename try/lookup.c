@@ -5,10 +5,13 @@
  * dlsym; programs that are linked with libcuda.so call the names that stubs.c exports.  dlvsym is left alone: libcuda.so
  * gives its functions no versions.
  */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "bare.h"
 #include "checksums.h"
 #include "counts.h"
 #include "deferred.h"
@@ -119,6 +122,9 @@ void *try_resolve(unsigned stub)
 {
 	void *found = driver_symbol(functions[stub - 1].name);
 
+	if (!found) /* a library of the program may have one of its own */
+		found = driver_dlsym(RTLD_NEXT, functions[stub - 1].name);
+
 	if (process_is_wanted())
 		process_start();
 	try_always[stub] = process_is_wanted() && is_always_told(functions[stub - 1].effect);
@@ -155,6 +161,15 @@ static struct effect effect_of_unknown(const char *name)
 {
 	return strstr(name, "Capture") ? (struct effect){STOPS, ENDS, EXPOSES, TAKES}
 				       : (struct effect){FREES, RETURNS, EXPOSES, TAKES};
+}
+
+/* A version of a function that is newer than this library may do anything, also to memory, events and streams that are known
+ * here.  Functions that a newer cuGetProcAddress returns are not seen at all. */
+static struct effect effect_of_newer(const char *name)
+{
+	bool is_followed = !strstr(name, "Capture") && !strstr(name, "GetProcAddress");
+
+	return (struct effect){is_followed ? FORGETS : STOPS, ENDS, EXPOSES, TAKES};
 }
 
 /* Which of its versions cuGetProcAddress gave is not known: what all of them need. */
@@ -237,23 +252,31 @@ static bool is_ours(const void *address)
 	return false;
 }
 
-/* After the newest version of CUDA that this was written for a function may have other arguments: cuCtxSynchronize has. */
-static bool is_newer(const struct handler *handler, int version, const void *real)
+/* A version of CUDA after the newest that this was written for may give a function other arguments, as 13.0 did for
+ * cuCtxSynchronize.  The driver gives the same address where it is the same function. */
+static bool is_newer(const char *name, int version, cuuint64_t flags, const void *real)
 {
-	return handler->function == (void *)try_synchronize_context && version > NEWEST_KNOWN &&
-	       real != driver_symbol(handler->exported);
+	void *known = NULL;
+
+	return version > NEWEST_KNOWN &&
+	       (driver_open()->get_proc_address(name, &known, NEWEST_KNOWN, flags, NULL) !=
+			CUDA_SUCCESS ||
+		known != real);
 }
 
 /* cuGetProcAddress found real. */
-static void *replace_by_version(const char *name, int version, bool is_per_thread, void *real)
+static void *replace_by_version(const char *name, int version, cuuint64_t flags, void *real)
 {
+	bool is_per_thread = flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+
+	if (is_newer(name, version, flags, real))
+		return stub_for(name, effect_of_newer(name), real);
 	for (size_t i = 0; i < HANDLER_COUNT; i++) {
 		const struct handler *handler = &handlers[i];
 		bool has_two = handler->is_per_thread ||
 			       (i + 1 < HANDLER_COUNT && handlers[i + 1].is_per_thread);
 
 		if (!strcmp(handler->name, name) && version >= handler->version &&
-		    !is_newer(handler, version, real) &&
 		    (!has_two || handler->is_per_thread == is_per_thread))
 			return handler->function;
 	}
@@ -269,25 +292,35 @@ static void *replace_exported(const char *name, void *real)
 	for (size_t i = 0; i < FUNCTION_COUNT; i++)
 		if (!strcmp(functions[i].name, name))
 			return stub_for(name, functions[i].effect, real);
+	for (size_t i = 0; i < HANDLER_COUNT; i++)
+		if (is_version_of(name, handlers[i].name, strlen(handlers[i].name)))
+			return stub_for(name, effect_of_newer(name), real);
 	return stub_for(name, effect_of_unknown(name), real);
 }
 
-static bool is_driver_name(const char *name)
+bool lookup_is_driver_name(const char *name)
 {
 	return name[0] == 'c' && name[1] == 'u' && name[2] >= 'A' && name[2] <= 'Z';
 }
 
-void *try_dlsym(void *library, const char *name)
+void *try_dlsym(void *library, const char *name, const void *caller)
 {
-	void *real;
+	void *real = NULL;
 
-	if (!name || !is_driver_name(name) || !process_is_wanted() ||
-	    library == (void *)-1l /* RTLD_NEXT */) {
-		driver_find_dlsym(); /* so that there is one to go on to */
+	driver_find_dlsym(); /* so that there is one to go on to */
+	if (!name || !lookup_is_driver_name(name))
 		return NULL;
+	if (library == RTLD_NEXT)
+		return bare_is_in_front(caller) && !bare_find(name, caller) ? try_nothing : NULL;
+	if (library != RTLD_DEFAULT)
+		real = driver_dlsym(library, name);
+	if (library == RTLD_DEFAULT || bare_is_own(real)) {
+		real = bare_find(name, caller);
+		if (!real)
+			return try_nothing;
 	}
-	real = driver_dlsym(library, name);
-	if (!real || real != driver_symbol(name) || !driver_open()->is_complete)
+	if (!real || !process_is_wanted() || real != driver_symbol(name) ||
+	    !driver_open()->is_complete)
 		return NULL;
 	process_start();
 	return replace_exported(name, real);
@@ -315,9 +348,7 @@ CUresult try_get_proc_address_v2(const char *name, void **function, int version,
 	    !process_is_wanted() || is_ours(*function))
 		return result;
 	process_start();
-	*function = replace_by_version(name, version,
-				       flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM,
-				       *function);
+	*function = replace_by_version(name, version, flags, *function);
 	return result;
 }
 

@@ -442,4 +442,5 @@ void pinned_forked(void)
 	stopped = TRY_FORKED;
 	staging_forked();
 	registering_forked();
+	registered_forked();
 }

@@ -83,7 +83,7 @@ bool process_is_unwatched(void)
 	return is_unwatched;
 }
 
-/* Who holds the lock of deferred.c may look up a function, so the lock of that comes last. */
+/* Who holds the lock of deferred.c may look up a function, so the lock of that comes last.  It is held for moments only. */
 static void before_fork(void)
 {
 	registering_before_fork();

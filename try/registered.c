@@ -102,3 +102,8 @@ CUresult try_host_unregister(void *address)
 	registering_end(number);
 	return result;
 }
+
+void registered_forked(void)
+{
+	pthread_mutex_init(&lock, NULL);
+}

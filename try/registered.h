@@ -18,4 +18,7 @@ CUresult try_host_unregister(void *address);
 /* Whether any of it is, or that is not known any more. */
 bool registered_has_any(const void *address, size_t bytes);
 
+/* In the child of a fork. */
+void registered_forked(void);
+
 #endif

@@ -39,7 +39,8 @@ enum state { NONE, SEEN, BUSY, HELD, RELEASING };
 static struct range {
 	uintptr_t start, end;
 	enum state state;
-	bool is_gone;	 /* unmapped, moved or emptied since it is BUSY */
+	bool is_gone;	 /* unmapped, moved or emptied since it is BUSY, or the program forked */
+	bool is_forked;	 /* gone for that alone: what is known of it still holds */
 	unsigned users;	 /* copies of it that are under way */
 	unsigned losses; /* times that it was released */
 	uint64_t copied_bytes, used_ns;
@@ -99,7 +100,7 @@ static void set_state(struct range *range, enum state state)
 	pthread_cond_broadcast(&changed);
 }
 
-/* In the thread that watches. */
+/* In the thread that watches, or in one that forks. */
 static void note_gone(uintptr_t start, uintptr_t end)
 {
 	for (struct range *range = ranges; range < ranges + RANGES_MOST; range++)
@@ -156,7 +157,8 @@ static void release(struct range *range)
 	pthread_mutex_lock(&lock);
 	range->losses++;
 	range->copied_bytes = 0;
-	set_state(range, is_gone(range) ? NONE : SEEN);
+	set_state(range, is_gone(range) && !range->is_forked ? NONE : SEEN);
+	range->is_forked = false;
 	end_watch(range);
 }
 
@@ -641,14 +643,18 @@ void registering_note(const struct copy *copy, uint64_t took_ns)
 
 /* ---- forks ---- */
 
-/* The child gets the pages that are there then; what the GPU reads is to remain the parent's. */
+/* The child gets the pages that are there then, and where the parent writes it may get others, which the GPU does not have.  So
+ * all counts as unmapped: it is released before the driver is called next, and a copy that is under way is made again.
+ * Nothing is waited for: the GPU may be busy with what is in front of that copy for as long as the program likes. */
 void registering_before_fork(void)
 {
 	if (is_inside)
 		return;
 	pthread_mutex_lock(&lock);
 	forks++;
-	release_all(is_one_of, 0, UINTPTR_MAX);
+	for (struct range *range = ranges; range < ranges + RANGES_MOST; range++)
+		range->is_forked = is_busy(range) && (range->is_forked || !is_gone(range));
+	note_gone(0, UINTPTR_MAX);
 	pthread_mutex_unlock(&lock);
 }
 

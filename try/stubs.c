@@ -1,5 +1,5 @@
 /*
- * stubs.c - the instructions in front of the driver's functions, of dlsym and of dlopen.
+ * stubs.c - the instructions in front of the driver's functions, of dlsym, dlopen and dlmopen.
  *
  * They keep every register in which arguments lie (x86-64: six of integers, eight of vectors, and rax), and the return
  * address, by which dlsym tells who asks.  r10 and r11 are free between two functions.
@@ -79,6 +79,8 @@ __asm__(".text\n"
 	".hidden try_real_dlsym\n"
 	".hidden try_before_dlopen\n"
 	".hidden try_real_dlopen\n"
+	".hidden try_before_dlmopen\n"
+	".hidden try_real_dlmopen\n"
 
 	/* r11d is the number of the stub.  Nothing was put off, and nothing else is to be done: straight on. */
 	BEGIN("try_flush_stub")
@@ -121,13 +123,16 @@ __asm__(".text\n"
 	BEGIN("dlsym")
 	".cfi_startproc\n"
 	SAVE_REGISTERS
+	"	movq 8(%rbp), %rdx\n"
 	"	call try_dlsym\n"
 	"	movq %rax, %r10\n"
 	RESTORE_REGISTERS
 	"	testq %r10, %r10\n"
 	"	jne 1f\n"
 	"	jmp *try_real_dlsym(%rip)\n"
-	"1:	movq %r10, %rax\n"
+	"1:	xorl %eax, %eax\n"
+	"	cmpq $1, %r10\n" /* try_nothing */
+	"	cmovneq %r10, %rax\n"
 	"	ret\n"
 	".cfi_endproc\n"
 	END("dlsym")
@@ -141,7 +146,17 @@ __asm__(".text\n"
 	RESTORE_REGISTERS
 	"	jmp *try_real_dlopen(%rip)\n"
 	".cfi_endproc\n"
-	END("dlopen"));
+	END("dlopen")
+
+	".globl dlmopen\n"
+	BEGIN("dlmopen")
+	".cfi_startproc\n"
+	SAVE_REGISTERS
+	"	call try_before_dlmopen\n"
+	RESTORE_REGISTERS
+	"	jmp *try_real_dlmopen(%rip)\n"
+	".cfi_endproc\n"
+	END("dlmopen"));
 
 /* clang-format on */
 

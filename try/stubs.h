@@ -32,7 +32,9 @@ void *try_resolve(unsigned stub);
 /* What a stub of functions.h goes on to before its function was found: it finds it. */
 void try_unresolved(void);
 
-/* dlsym calls this: what to answer instead of the C library, or NULL. */
-void *try_dlsym(void *library, const char *name);
+/* dlsym calls this: what to answer instead of the C library, or NULL; try_nothing: there is no such function, and dlerror() says
+ * so. */
+void *try_dlsym(void *library, const char *name, const void *caller);
+#define try_nothing ((void *)1)
 
 #endif

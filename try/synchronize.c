@@ -50,6 +50,28 @@ CUresult try_synchronize_context(void)
 	return ended(result, WATCHED_CONTEXT_WAIT, begin_ns);
 }
 
+/* Another context than the current one, whose work is not followed: the wait is made. */
+static CUresult synchronize_other(CUcontext context)
+{
+	const struct driver *driver = driver_open();
+	int64_t begin_ns = calls_begin();
+
+	FLUSH_BEFORE("cuCtxSynchronize_v2");
+	waits_before(TELLS);
+	return ended(driver->synchronize_v2(context), WATCHED_CONTEXT_WAIT, begin_ns);
+}
+
+CUresult try_synchronize_context_v2(CUcontext context)
+{
+	const struct driver *driver = driver_open();
+	CUcontext current = NULL;
+
+	if (context && driver->synchronize_v2 && driver->get_current &&
+	    (driver->get_current(&current) != CUDA_SUCCESS || current != context))
+		return synchronize_other(context);
+	return try_synchronize_context();
+}
+
 CUresult try_synchronize_event(CUevent event)
 {
 	const struct driver *driver = driver_open();

@@ -9,6 +9,7 @@
 CUresult try_synchronize_stream(CUstream stream);
 CUresult try_synchronize_stream_ptsz(CUstream stream);
 CUresult try_synchronize_context(void);
+CUresult try_synchronize_context_v2(CUcontext context); /* NULL: the current one */
 CUresult try_synchronize_event(CUevent event);
 CUresult try_create_event(CUevent *event, unsigned flags);
 CUresult try_destroy_event(CUevent event);

@@ -75,12 +75,15 @@ static void start(void)
 	has_failed = !is_running;
 }
 
-void timer_start(void)
+bool timer_is_there(void)
 {
 	if (!is_running && !has_failed)
 		start();
-	if (has_failed)
-		deferred_stop(TRY_NO_MEMORY);
+	return is_running;
+}
+
+void timer_wake(void)
+{
 	if (__atomic_load_n(&is_asleep, __ATOMIC_SEQ_CST)) {
 		__atomic_store_n(&is_asleep, false, __ATOMIC_SEQ_CST);
 		sem_post(&wake);

@@ -4,8 +4,14 @@
 #ifndef ROOFLINE_TRY_TIMER_H
 #define ROOFLINE_TRY_TIMER_H
 
-/* Something was put off. */
-void timer_start(void);
+#include <stdbool.h>
+
+/* Start the thread if there is none yet.  Return false where none can be made: then nothing may be deferred, since
+ * nothing would give it to the GPU in a program that calls nothing any more. */
+bool timer_is_there(void);
+
+/* Something was deferred. */
+void timer_wake(void);
 
 /* Threads do not live on in the child of a fork. */
 void timer_forked(void);

@@ -1,24 +1,23 @@
 #define _GNU_SOURCE
 #include "waits.h"
 
-#include <link.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
 #include <string.h>
-#include <time.h>
 
 #include "clock.h"
 #include "counts.h"
 #include "deferred.h"
 #include "driver.h"
+#include "onlookers.h"
 #include "process.h"
 #include "run_time.h"
 
 enum {
 	STREAMS_MOST = 32, /* that the program gives work to */
 	EVENTS_MOST = 16,  /* of the program, whose waits were left out and not yet made */
-	END_S = 2,
+	END_MS = 2000,
 	/* So many times in turn the program gave the GPU nothing between a wait that was left out and a function before which it
 	 * had to be made: waits are made without looking, PASSED_ON of them.  Then AGAIN are looked at. */
 	FRUITLESS = 32,
@@ -90,44 +89,13 @@ static void note_thread(bool *is_noted, unsigned *threads, bool is_now)
 
 /* ---- what others may read without the driver ---- */
 
-/* They give the memory of the GPU to other devices, to the network or to files. */
-static const char *const libraries[] = {"libibverbs.", "libfabric.",	    "libcxi.",
-					"libgdrapi.",  "libcufile.",	    "libnvcuvid.",
-					"libnvoptix.", "libnvidia-encode.", "libnvshmem_host."};
-
-static int look_at_library(struct dl_phdr_info *info, size_t bytes, void *found)
+/* Not under the lock: the loader has its own. */
+static void look_at_onlookers(void)
 {
-	const char *slash = strrchr(info->dlpi_name, '/'),
-		   *name = slash ? slash + 1 : info->dlpi_name;
+	enum try_reason reason = is_stopped() ? TRY_REASON_COUNT : onlookers_find();
 
-	(void)bytes;
-	for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
-		if (!strncmp(name, libraries[i], strlen(libraries[i])))
-			*(bool *)found = true;
-	return *(bool *)found;
-}
-
-static int look_at_count(struct dl_phdr_info *info, size_t bytes, void *count)
-{
-	(void)bytes;
-	*(unsigned long long *)count = info->dlpi_adds;
-	return 1;
-}
-
-/* Asked again only where one was loaded since.  Not under the lock: the loader has its own. */
-static void look_at_libraries(void)
-{
-	static unsigned long long seen;
-	unsigned long long count = 0;
-	bool is_found = false;
-
-	dl_iterate_phdr(look_at_count, &count);
-	if (is_stopped() || count == __atomic_load_n(&seen, __ATOMIC_ACQUIRE))
-		return;
-	dl_iterate_phdr(look_at_library, &is_found);
-	if (is_found)
-		stop(TRY_OTHER_LIBRARY);
-	__atomic_store_n(&seen, count, __ATOMIC_RELEASE);
+	if (reason != TRY_REASON_COUNT)
+		stop(reason);
 }
 
 /* Where the GPU reads and writes all memory of the host nothing is certain. */
@@ -254,16 +222,27 @@ void waits_begin_capture(void)
 		sched_yield();
 }
 
-/* The driver itself is loaded by dlopen: nothing may be asked of it here unless something is owed. */
-void try_before_dlopen(void)
+/* Libraries that the driver loads for itself, such as a compiler, read nothing of the program's, and may be loaded under a lock. */
+static void settle_if_owed(void)
 {
-	driver_find_dlsym();
-	/* what the driver loads for itself, such as a compiler, reads nothing of the program's, and may have been called under a lock */
 	if (!__atomic_load_n(&is_any_owed, __ATOMIC_ACQUIRE) || deferred_is_inside())
 		return;
 	pthread_mutex_lock(&lock);
 	settle();
 	pthread_mutex_unlock(&lock);
+}
+
+/* The driver itself is loaded by dlopen: nothing may be asked of it here unless something is owed. */
+void try_before_dlopen(void)
+{
+	driver_find_dlsym();
+	settle_if_owed();
+}
+
+void waits_end_for(enum try_reason reason)
+{
+	stop(reason);
+	settle_if_owed();
 }
 
 bool waits_may_be_left_out(void)
@@ -516,7 +495,7 @@ static enum try_reason leave_out_context(bool *is_over)
 
 static void begin_choice(void)
 {
-	look_at_libraries();
+	look_at_onlookers();
 	pthread_mutex_lock(&lock);
 }
 
@@ -584,13 +563,7 @@ void waits_have_waited_for_context(void)
 
 void waits_end(void)
 {
-	struct timespec until;
-
-	if (!is_wanted())
-		return;
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += END_S;
-	if (pthread_mutex_timedlock(&lock, &until) != 0)
+	if (!is_wanted() || !clock_lock(&lock, END_MS))
 		return;
 	settle();
 	pthread_mutex_unlock(&lock);

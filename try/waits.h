@@ -36,6 +36,10 @@ void waits_forget_stream(CUstream stream);
 /* Before a library is loaded, which may give memory of the GPU to other devices without a call of the driver: stubs.c. */
 void try_before_dlopen(void);
 
+/* Others may see the GPU's memory from now on without a call of the driver (onlookers.h): what was left out is made, and no
+ * wait is left out any more.  The driver is not opened for that. */
+void waits_end_for(enum try_reason reason);
+
 /* Whether that may still come. */
 bool waits_may_be_left_out(void);
 

@@ -14,6 +14,7 @@
 #include "advice/advice.h"
 #include "advice/next/next.h"
 #include "base/paths.h"
+#include "base/temporary.h"
 #include "cmd/commands.h"
 #include "cmd/record_options.h"
 #include "cmd/record_output.h"
@@ -125,6 +126,21 @@ static int run_once(struct record_run *run)
 	rc = record_run(run);
 	signals_restore();
 	return rc;
+}
+
+/* Once, where a fault ended the program in something that recording may leave out.  What the first run recorded goes, as it would be
+ * taken for another process of the same run. */
+static int run_without(struct analysis *analysis)
+{
+	const struct record_suspect *suspect = analysis->run.fault.suspect;
+
+	fprintf(stderr, WHO ": the program runs again without what was recorded there (%s=%s)\n",
+		record_variable_name(suspect->variable), suspect->without);
+	temporary_remove(analysis->run.fault.folder);
+	record_set_variable(suspect->variable, suspect->without);
+	if (analysis->input >= 0)
+		lseek(STDIN_FILENO, analysis->input, SEEK_SET);
+	return run_once(&analysis->run);
 }
 
 /* ---- looking ---- */
@@ -267,7 +283,8 @@ static int analyze(struct analysis *analysis, bool is_once)
 	int rc = 0;
 
 	set_trace();
-	if (run_once(&analysis->run) < 0)
+	if (run_once(&analysis->run) < 0 ||
+	    (analysis->run.fault.suspect && !is_once && run_without(analysis) < 0))
 		return EXIT_FAILED;
 	if (has_recorded(&analysis->run)) {
 		rc = measure(analysis, is_once);

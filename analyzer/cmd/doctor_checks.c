@@ -113,6 +113,31 @@ void doctor_check_gpus(const struct doctor_system *system, struct doctor_finding
 	}
 }
 
+struct faults {
+	char text[512]; /* "; FAULT; FAULT", "" where none is known */
+};
+
+static struct faults faults_of(uint32_t version)
+{
+	static const struct {
+		uint32_t first, last;
+		const char *text;
+	} known[] = {
+#define FAULT(first, last, text) {first, last, text},
+		CUPTI_FAULTS(FAULT)
+#undef FAULT
+	};
+	struct faults faults = {""};
+	size_t used = 0;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (version >= known[i].first && version <= known[i].last &&
+		    used < sizeof(faults.text))
+			used += (size_t)snprintf(faults.text + used, sizeof(faults.text) - used,
+						 "; %s", known[i].text);
+	return faults;
+}
+
 void doctor_check_cupti(const struct doctor_system *system, struct doctor_finding *finding)
 {
 	const struct doctor_cupti *cupti = &system->cupti;
@@ -136,8 +161,8 @@ void doctor_check_cupti(const struct doctor_system *system, struct doctor_findin
 			    cupti_release(cupti->version).text);
 		finding_fix(finding, fix_cupti);
 	} else {
-		finding_set(finding, DOCTOR_OK, "%s, %s", cupti_release(cupti->version).text,
-			    cupti->path);
+		finding_set(finding, DOCTOR_OK, "%s, %s%s", cupti_release(cupti->version).text,
+			    cupti->path, faults_of(cupti->version).text);
 	}
 }
 

@@ -38,6 +38,7 @@ static int64_t clock_now_ns(void)
 static int make_folder(struct record_ring *ring, const char *parent)
 {
 	char dumps[PATH_MAX];
+	struct stat status;
 
 	if ((size_t)snprintf(ring->folder, sizeof(ring->folder), "%s/" LIVE_RING "XXXXXX",
 			     parent) >= sizeof(ring->folder))
@@ -49,6 +50,9 @@ static int make_folder(struct record_ring *ring, const char *parent)
 		return -errno;
 	if (mkdir(dumps, 0700) < 0 && errno != EEXIST) /* as the collector makes its folders */
 		return -errno;
+	if (lstat(dumps, &status) < 0 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid() ||
+	    (status.st_mode & S_IWOTH))
+		return -EPERM; /* of another user, since record_output_choose() looked */
 	return mkdtemp(ring->folder) ? 0 : -errno;
 }
 

@@ -131,7 +131,7 @@ static bool has_started(const int ends[2])
 int record_run(struct record_run *run)
 {
 	pid_t parent = getpid(), child;
-	int ends[2];
+	int ends[2], rc;
 
 	if (pipe2(ends, O_CLOEXEC) < 0 || (child = fork()) < 0) {
 		fprintf(stderr, "%s: cannot start a process: %s\n", run->who, strerror(errno));
@@ -140,7 +140,10 @@ int record_run(struct record_run *run)
 	if (child == 0)
 		start_program(run, ends[1], parent);
 	run->is_started = has_started(ends);
-	return signals_wait(child, &run->status, &run->watch);
+	rc = signals_wait(child, &run->status, &run->watch);
+	if (rc == 0 && run->is_started)
+		record_fault_look(&run->fault, run->who, run->folder, child, run->status);
+	return rc;
 }
 
 void record_describe_end(int status, char *text, size_t size)

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "cmd/record_fault.h"
 #include "cmd/record_signals.h"
 
 struct record_run {
@@ -17,6 +18,7 @@ struct record_run {
 	struct signals_watch watch; /* while it runs */
 	bool is_started;
 	int status; /* as wait(2) tells it */
+	struct record_fault fault;
 };
 
 /* Sets what loads the collector into programs that are started from here on.  Returns -1 after one line. */
@@ -29,7 +31,7 @@ int record_preload(const char *library);
 /* LD_PRELOAD as record_preload sets it: the library, and then what is there.  Owned; NULL without memory. */
 char *record_preload_list(const char *library);
 
-/* Runs it and waits for its end; signals must be held (record_signals.h).  Returns a negative number after one line. */
+/* Runs it and waits for its end, of which one line says where it was if that was a fault; signals must be held (record_signals.h).  Returns a negative number after one line. */
 int record_run(struct record_run *run);
 
 /* Whether another run can be compared with this one; says why not.  Where nothing was recorded the caller does. */

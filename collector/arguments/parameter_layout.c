@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "counters/launch_call.h"
+#include "guard.h"
 
 #define PARAMETERS_MOST 4096 /* 4 KB of bytes; a kernel may take 32764 bytes */
 #define LAYOUTS_MOST 4096
@@ -135,10 +136,14 @@ static uint64_t *slot_of(uint64_t subject, size_t probe)
 /* Two threads that come at once both find out, and the slots agree. */
 static uint64_t learn(CUfunction function, uint64_t subject)
 {
-	uint64_t number = find_layout(function);
 	uint64_t *slot =
 		slot_of(subject, (subject >> 40) % PROBES); /* of those that are all taken */
+	struct guard guard;
+	uint64_t number;
 
+	guard_enter_long(&guard); /* the driver may load the kernel first */
+	number = find_layout(function);
+	guard_leave(&guard);
 	for (size_t probe = 0; probe < PROBES; probe++)
 		if (!__atomic_load_n(slot_of(subject, probe), __ATOMIC_RELAXED)) {
 			slot = slot_of(subject, probe);

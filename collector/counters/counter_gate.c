@@ -8,6 +8,8 @@
 #include <time.h>
 
 #include "clock.h"
+#include "guard.h"
+#include "wait.h"
 
 /* Calls that launch and are not counted take microseconds, unless a queue is full. */
 #define OTHERS_TIMEOUT_NS INT64_C(1000000)
@@ -22,7 +24,7 @@ static __thread unsigned int stripe; /* 0: none yet */
 
 static pthread_mutex_t lock =
 	PTHREAD_MUTEX_INITIALIZER; /* the next two; never held across a call */
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t changed;
 static enum counter_gate_phase phase; /* read without the lock, too */
 static int64_t phase_since_ns;
 static bool was_passed;
@@ -33,17 +35,25 @@ static const int64_t patience[] = {
 #undef GATE_PATIENCE
 };
 
+/* Before any of them is used. */
+__attribute__((constructor)) static void init_conditions(void)
+{
+	wait_init_condition(&changed);
+}
+
 /* ---- who counts ---- */
 
 void counter_gate_set(enum counter_gate_phase next)
 {
-	pthread_mutex_lock(&lock);
+	sigset_t before;
+
+	guard_lock(&lock, &before);
 	if (phase == GATE_OPEN)
 		__atomic_store_n(&was_passed, false, __ATOMIC_RELAXED);
 	__atomic_store_n(&phase, next, __ATOMIC_SEQ_CST);
 	phase_since_ns = clock_ns(CLOCK_MONOTONIC);
 	pthread_cond_broadcast(&changed);
-	pthread_mutex_unlock(&lock);
+	guard_unlock(&lock, &before);
 }
 
 static bool is_any_under_way(void)
@@ -96,7 +106,7 @@ static void wait_until_open(int64_t patience_ns)
 
 		if (clock_ns(CLOCK_MONOTONIC) >= until_ns)
 			break;
-		pthread_cond_clockwait(&changed, &lock, CLOCK_MONOTONIC, &until);
+		pthread_cond_timedwait(&changed, &lock, &until);
 	}
 	pthread_setcancelstate(cancel_state, NULL);
 }
@@ -105,25 +115,27 @@ static void wait_until_open(int64_t patience_ns)
 static int64_t wait_at_gate(int64_t patience_ns)
 {
 	int64_t since_ns = clock_ns(CLOCK_REALTIME);
+	sigset_t before;
 
 	counter_gate_leave();
-	pthread_mutex_lock(&lock);
+	guard_lock(&lock, &before);
 	wait_until_open(patience_ns);
 	if (phase != GATE_OPEN)
 		__atomic_store_n(&was_passed, true, __ATOMIC_RELAXED);
 	__atomic_add_fetch(own_count(), 1, __ATOMIC_SEQ_CST);
-	pthread_mutex_unlock(&lock);
+	guard_unlock(&lock, &before);
 	return since_ns;
 }
 
 bool counter_gate_wait(void)
 {
+	sigset_t before;
 	bool is_open;
 
-	pthread_mutex_lock(&lock);
+	guard_lock(&lock, &before);
 	wait_until_open(0);
 	is_open = phase == GATE_OPEN;
-	pthread_mutex_unlock(&lock);
+	guard_unlock(&lock, &before);
 	return is_open;
 }
 

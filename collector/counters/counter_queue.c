@@ -140,3 +140,11 @@ void counter_queue_write(void)
 	row_queue_take(&queue, write_row, out);
 	trace_rows_put(out);
 }
+
+void counter_queue_write_last(void)
+{
+	struct trace_rows *out = trace_rows_get();
+
+	trace_loss_add(LOSS_unwritten_rows, row_queue_take_last(&queue, write_row, out));
+	trace_rows_put(out);
+}

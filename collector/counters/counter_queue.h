@@ -27,4 +27,7 @@ void counter_queue_put_kernel(const struct trace_kernels_row *row,
 /* Writes what there is.  On our thread. */
 void counter_queue_write(void);
 
+/* The same before the recording is sealed; rows that a signal handler left half put are counted as lost. */
+void counter_queue_write_last(void);
+
 #endif

@@ -12,10 +12,12 @@
 #include "counters/counter_queue.h"
 #include "counters/counter_verdicts.h"
 #include "flush_thread.h"
+#include "guard.h"
 #include "idle_wait.h"
 #include "inject.h"
 #include "counters/launch_call.h"
 #include "log.h"
+#include "wait.h"
 #include "writer/trace_writer.h"
 #include "window.h"
 
@@ -36,6 +38,7 @@
 static const struct cupti_api *cupti;
 static const struct options *options;
 static bool is_counting;      /* started, and not stopped */
+static bool is_left;	      /* a thread has begun to exit within a launch that it counts */
 static bool has_window;	      /* not all of the run is recorded */
 static unsigned int captures; /* under way: nothing may synchronize */
 static bool graphs_may_wait;  /* one has captured a kernel that waits for others */
@@ -67,7 +70,7 @@ static bool lock_for(int64_t timeout_ns)
 {
 	struct timespec until = clock_timespec(clock_ns(CLOCK_MONOTONIC) + timeout_ns);
 
-	return pthread_mutex_clocklock(&lock, CLOCK_MONOTONIC, &until) == 0 && keep_lock();
+	return wait_lock(&lock, &until) == 0 && keep_lock();
 }
 
 /* For a launch that could be counted: it waits for another that is no longer than one that could not. */
@@ -263,22 +266,28 @@ static void charge(struct counter_context *context)
 static bool begin_due(const struct launch_call *call, const CUpti_CallbackData *data)
 {
 	struct counter_context *context;
+	struct guard guard;
 
 	inside.since_ns = clock_ns(CLOCK_MONOTONIC);
 	inside.realtime_ns = clock_ns(CLOCK_REALTIME);
 	/* The process: a child that was made without a fork handler has all of this memory. */
-	if (!inject_is_recording() || !lock_in_turn())
+	if (!inject_is_recording())
 		return false;
-	context = find_context(data);
-	if (context && decide(context, call) && context->session && begin(context, call, data)) {
-		counter_gate_set(GATE_CALL);
-		return true;
+	guard_enter_long(&guard);
+	if (lock_in_turn()) {
+		context = find_context(data);
+		if (context && decide(context, call) && context->session &&
+		    begin(context, call, data)) {
+			counter_gate_set(GATE_CALL);
+		} else {
+			counter_gate_set(GATE_OPEN);
+			charge(context);
+			put_off(data->context, call->signature, true);
+			pthread_mutex_unlock(&lock);
+		}
 	}
-	counter_gate_set(GATE_OPEN);
-	charge(context);
-	put_off(data->context, call->signature, true);
-	pthread_mutex_unlock(&lock);
-	return false;
+	guard_leave(&guard);
+	return inside.context != NULL;
 }
 
 static void note_delay(uint32_t correlation, int64_t since_ns)
@@ -308,7 +317,9 @@ static void enter_rotation(const struct launch_call *call, const CUpti_CallbackD
 static void leave_rotation(const CUpti_CallbackData *data)
 {
 	struct counter_context *context = inside.context;
+	struct guard guard;
 
+	guard_enter_long(&guard);
 	inside.context = NULL;
 	counter_gate_set(GATE_DEVICE);
 	record_kernels(context, true);
@@ -319,6 +330,7 @@ static void leave_rotation(const CUpti_CallbackData *data)
 	counter_rows_write_overhead(data->correlationId, inside.realtime_ns,
 				    clock_ns(CLOCK_REALTIME));
 	pthread_mutex_unlock(&lock);
+	guard_leave(&guard);
 }
 
 /* ---- a replay ---- */
@@ -368,7 +380,8 @@ static void skip_in_replay(const CUpti_CallbackData *data)
 		pause_replay(context);
 }
 
-static void enter_replay(const struct launch_call *call, const CUpti_CallbackData *data)
+/* Returns with the lock held when the launch is counted. */
+static void enter_replay_guarded(const struct launch_call *call, const CUpti_CallbackData *data)
 {
 	inside.since_ns = clock_ns(CLOCK_MONOTONIC);
 	inside.realtime_ns = clock_ns(CLOCK_REALTIME);
@@ -388,16 +401,28 @@ static void enter_replay(const struct launch_call *call, const CUpti_CallbackDat
 	note_delay(data->correlationId, inside.realtime_ns);
 }
 
+static void enter_replay(const struct launch_call *call, const CUpti_CallbackData *data)
+{
+	struct guard guard;
+
+	guard_enter_long(&guard);
+	enter_replay_guarded(call, data);
+	guard_leave(&guard);
+}
+
 static void leave_replay(const CUpti_CallbackData *data)
 {
 	struct counter_context *context = inside.context;
+	struct guard guard;
 
+	guard_enter_long(&guard);
 	inside.context = NULL;
 	finish_launch(context);
 	charge(context);
 	counter_rows_write_replayed(&context->rows, &inside.call, data->correlationId,
 				    inside.realtime_ns, clock_ns(CLOCK_REALTIME));
 	pthread_mutex_unlock(&lock);
+	guard_leave(&guard);
 }
 
 /* ---- captures ---- */
@@ -405,11 +430,15 @@ static void leave_replay(const CUpti_CallbackData *data)
 /* What is being counted comes to its end first; what comes then sees the capture. */
 static void begin_capture(void)
 {
-	bool has_lock = options->is_replay && lock_for(CAPTURE_TIMEOUT_NS);
+	struct guard guard;
+	bool has_lock;
 
+	guard_enter_long(&guard);
+	has_lock = options->is_replay && lock_for(CAPTURE_TIMEOUT_NS);
 	__atomic_add_fetch(&captures, 1, __ATOMIC_SEQ_CST);
 	if (has_lock)
 		pthread_mutex_unlock(&lock);
+	guard_leave(&guard);
 	if (options->is_replay)
 		return;
 	counter_gate_enter(CAPTURE_TIMEOUT_NS);
@@ -451,6 +480,14 @@ static void leave(const CUpti_CallbackData *data)
 	inside.is_uncounted = false;
 }
 
+/* A signal handler has left the launch before by siglongjmp, and its end was not seen: it is no longer under way. */
+static void forget_left_launch(void)
+{
+	if (inside.is_uncounted)
+		counter_gate_leave();
+	inside.is_uncounted = false;
+}
+
 void counters_on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData *data)
 {
 	bool is_entering = data->callbackSite == CUPTI_API_ENTER;
@@ -463,6 +500,8 @@ void counters_on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData *data
 	if (inside.context || (!is_entering && !launch_call_is_capture(id)))
 		return;
 	call = launch_call_read(id, data);
+	if (is_entering && call.kind != LAUNCH_NONE)
+		forget_left_launch();
 	if (call.kind == CAPTURE_BEGIN || call.kind == CAPTURE_END)
 		on_capture(call.kind, data);
 	else if (call.kind != LAUNCH_NONE && options->is_replay)
@@ -474,14 +513,18 @@ void counters_on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData *data
 void counters_on_context_end(CUcontext context)
 {
 	struct counter_context *entry;
+	struct guard guard;
 
-	if (!__atomic_load_n(&is_counting, __ATOMIC_ACQUIRE) || inside.context ||
-	    !lock_for(LOCK_TIMEOUT_NS))
+	if (!__atomic_load_n(&is_counting, __ATOMIC_ACQUIRE) || inside.context)
 		return;
-	entry = counter_context_of(context);
-	if (entry)
-		counter_context_close(entry);
-	pthread_mutex_unlock(&lock);
+	guard_enter_long(&guard);
+	if (lock_for(LOCK_TIMEOUT_NS)) {
+		entry = counter_context_of(context);
+		if (entry)
+			counter_context_close(entry);
+		pthread_mutex_unlock(&lock);
+	}
+	guard_leave(&guard);
 }
 
 void counters_on_module_unload(void)
@@ -500,6 +543,11 @@ void counters_note_kernel_time(uint32_t correlation, int64_t ns)
 void counters_write_rows(void)
 {
 	counter_queue_write();
+}
+
+void counters_write_last_rows(void)
+{
+	counter_queue_write_last();
 }
 
 /* ---- arriving and leaving ---- */
@@ -554,10 +602,19 @@ void counters_start(const struct cupti_api *api, CUpti_SubscriberHandle subscrib
 	enable_callbacks(subscriber);
 }
 
+/* It will not return to that launch, so nobody waits for its lock: what the open pass has counted is lost. */
+void counters_on_exit(void)
+{
+	if (!inside.context)
+		return;
+	trace_loss_add(LOSS_unusable_counts, inside.context->rows.launch_count);
+	__atomic_store_n(&is_left, true, __ATOMIC_RELEASE);
+}
+
 void counters_stop(void)
 {
 	if (!__atomic_load_n(&is_counting, __ATOMIC_ACQUIRE) || inside.context ||
-	    !lock_for(LOCK_TIMEOUT_NS))
+	    __atomic_load_n(&is_left, __ATOMIC_ACQUIRE) || !lock_for(LOCK_TIMEOUT_NS))
 		return;
 	counter_contexts_finish();
 	__atomic_store_n(&is_counting, false, __ATOMIC_RELEASE);

@@ -28,9 +28,14 @@ void counters_on_context_end(CUcontext context);
 /* A module is about to be unloaded. */
 void counters_on_module_unload(void);
 
-/* On our thread: a kernel's record says how long it ran; rows that launches left are to be written. */
+/* On our thread: a kernel's record says how long it ran; rows that launches left are to be written, for the last time before
+ * the recording is sealed. */
 void counters_note_kernel_time(uint32_t correlation, int64_t ns);
 void counters_write_rows(void);
+void counters_write_last_rows(void);
+
+/* On a thread that exits, perhaps in a signal handler that has interrupted a launch. */
+void counters_on_exit(void);
 
 /* Reads the open pass and counts no more: the program ends. */
 void counters_stop(void);

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "guard.h"
 #include "launch_attributes.h"
 
 #define DRIVER(name) CUPTI_DRIVER_TRACE_CBID_##name
@@ -198,13 +199,27 @@ static void resolve_driver(void)
 	*(void **)&driver.of_function = dlsym(library, "cuFuncGetAttribute");
 }
 
+/* A launch is under way: the driver is there.  A handler that left by siglongjmp would have all others wait for ever. */
+static void resolve_driver_once(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	static bool is_resolved;
+	struct guard guard;
+
+	if (__atomic_load_n(&is_resolved, __ATOMIC_ACQUIRE))
+		return;
+	guard_enter_long(&guard);
+	pthread_once(&once, resolve_driver);
+	guard_leave(&guard);
+	__atomic_store_n(&is_resolved, true, __ATOMIC_RELEASE);
+}
+
 /* 0 when the driver does not say.  What the runtime launches is a CUkernel. */
 static uint32_t attribute(CUfunction function, CUfunction_attribute which)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	int value = 0;
 
-	pthread_once(&once, resolve_driver); /* a launch is under way: the driver is there */
+	resolve_driver_once();
 	if (!driver.of_function || driver.of_function(&value, which, function) == CUDA_SUCCESS)
 		return value > 0 ? (uint32_t)value : 0;
 	if (!driver.of_kernel ||

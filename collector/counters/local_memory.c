@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "guard.h"
+
 /* More kernels than programs have; what does not fit is not known. */
 #define SLOTS 8192
 #define PROBES 16
@@ -53,11 +55,12 @@ void local_memory_note(const struct launch_call *call)
 	uint64_t key = key_of(call->name);
 	uint32_t bytes;
 	size_t probe;
+	sigset_t before;
 
 	if (call->kind != LAUNCH_KERNEL || find(key, &probe))
 		return;
 	bytes = launch_call_local_bytes(call); /* may load the kernel: not under the lock */
-	pthread_mutex_lock(&lock);
+	guard_lock(&lock, &before);
 	if (!find(key, &probe) && probe < PROBES) {
 		struct slot *slot = slot_of(key, probe);
 
@@ -65,7 +68,7 @@ void local_memory_note(const struct launch_call *call)
 		__atomic_store_n(&slot->key, key, __ATOMIC_RELEASE);
 		__atomic_store_n(&is_any_noted, true, __ATOMIC_RELEASE);
 	}
-	pthread_mutex_unlock(&lock);
+	guard_unlock(&lock, &before);
 }
 
 uint32_t local_memory_of(const char *name)

@@ -6,6 +6,8 @@
 
 #include <generated_nvtx_meta.h>
 
+#include "guard.h"
+
 #define OPEN_LIMIT 64 /* ranges of nvtxRangeStart at a time; more never match */
 
 static regex_t wanted;
@@ -112,14 +114,15 @@ static enum nvtx_edge pop(void)
 static bool replace_id(nvtxRangeId_t from, nvtxRangeId_t to)
 {
 	bool is_found = false;
+	sigset_t before;
 
-	pthread_mutex_lock(&lock);
+	guard_lock(&lock, &before);
 	for (size_t i = 0; i < OPEN_LIMIT && !is_found; i++)
 		if (open_ids[i] == from) {
 			open_ids[i] = to;
 			is_found = true;
 		}
-	pthread_mutex_unlock(&lock);
+	guard_unlock(&lock, &before);
 	return is_found;
 }
 

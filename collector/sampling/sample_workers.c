@@ -5,12 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "guard.h"
+#include "wait.h"
+
 /* ---- images ---- */
 
 void sample_workers_init(struct sample_workers *workers, struct sample_source *source)
 {
 	pthread_mutex_init(&workers->lock, NULL);
-	pthread_cond_init(&workers->changed, NULL);
+	wait_init_condition(&workers->changed);
 	workers->source = source;
 	source->is_abandoned = &workers->is_abandoned;
 }
@@ -159,6 +162,7 @@ static void *worker_main(void *data)
 	struct worker worker = *(struct worker *)data;
 	struct sample_workers *workers = worker.workers;
 
+	guard_own_thread();
 	free(data);
 	pthread_mutex_lock(&workers->lock);
 	while (do_next(&worker) || !workers->is_finished)
@@ -307,8 +311,7 @@ void sample_workers_abandon(struct sample_workers *workers)
 int sample_workers_join(struct sample_workers *workers, const struct timespec *until)
 {
 	while (workers->thread_count) {
-		int rc = pthread_clockjoin_np(workers->threads[workers->thread_count - 1], NULL,
-					      CLOCK_MONOTONIC, until);
+		int rc = wait_join(workers->threads[workers->thread_count - 1], until);
 
 		if (rc != 0)
 			return rc;

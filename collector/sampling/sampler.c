@@ -6,8 +6,10 @@
 #include <sys/resource.h>
 
 #include "clock.h"
+#include "guard.h"
 #include "inject.h"
 #include "log.h"
+#include "wait.h"
 #include "writer/trace_writer.h"
 #include "window.h"
 
@@ -183,7 +185,7 @@ static void wait_for_change(struct sampler *sampler, int64_t until_ns)
 {
 	struct timespec until = clock_timespec(until_ns);
 
-	pthread_cond_clockwait(&sampler->changed, &sampler->lock, CLOCK_MONOTONIC, &until);
+	pthread_cond_timedwait(&sampler->changed, &sampler->lock, &until);
 }
 
 /* ---- another session ---- */
@@ -366,6 +368,7 @@ void *sampler_main(void *data)
 	struct sampler *sampler = data;
 	bool is_first = true;
 
+	guard_own_thread();
 	if (sampler->plan.is_continuous) /* of this thread alone, or refused */
 		setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + DECODER_NICE);
 	pthread_mutex_lock(&sampler->lock);
@@ -405,7 +408,7 @@ void sampler_end_range(struct sampler *sampler)
 /* A signal handler that exits may have interrupted who holds the lock: then it is done without. */
 void sampler_stop(struct sampler *sampler, const struct timespec *until)
 {
-	int rc = pthread_mutex_clocklock(&sampler->lock, CLOCK_MONOTONIC, until);
+	int rc = wait_lock(&sampler->lock, until);
 
 	__atomic_store_n(&sampler->is_stopping, true, __ATOMIC_RELEASE);
 	pthread_cond_broadcast(&sampler->changed);
@@ -421,7 +424,7 @@ void sampler_abandon(struct sampler *sampler)
 int sampler_join(struct sampler *sampler, const struct timespec *until)
 {
 	if (sampler->has_thread) {
-		int rc = pthread_clockjoin_np(sampler->thread, NULL, CLOCK_MONOTONIC, until);
+		int rc = wait_join(sampler->thread, until);
 
 		if (rc != 0)
 			return rc;

@@ -9,6 +9,7 @@
 
 #include "clock.h"
 #include "log.h"
+#include "wait.h"
 #include "writer/trace_writer.h"
 
 /* Decoding is tried at most this many times: less time than this can be an accident, more cannot. */
@@ -313,7 +314,7 @@ static void fill_in(struct sampler *sampler, const struct cupti_api *cupti,
 	sampler->source.config = &sampler->config;
 	sampler->source.device = device;
 	pthread_mutex_init(&sampler->lock, NULL);
-	pthread_cond_init(&sampler->changed, NULL);
+	wait_init_condition(&sampler->changed);
 	sample_workers_init(&sampler->workers, &sampler->source);
 }
 

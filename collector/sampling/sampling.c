@@ -11,6 +11,7 @@
 #include "log.h"
 #include "sampling/nvtx_match.h"
 #include "sampling/sampler.h"
+#include "wait.h"
 #include "writer/trace_writer.h"
 
 #define MAX_DEVICES 16
@@ -208,7 +209,7 @@ static struct timespec after_s(int seconds)
  * interrupted by a signal handler that exits: then it is done without.  Returns how many there are. */
 static size_t close_list(const struct timespec *until)
 {
-	int rc = pthread_mutex_clocklock(&list_lock, CLOCK_MONOTONIC, until);
+	int rc = wait_lock(&list_lock, until);
 
 	__atomic_store_n(&is_stopped, true, __ATOMIC_RELAXED);
 	__atomic_store_n(&is_anyone_waiting, false, __ATOMIC_RELAXED);

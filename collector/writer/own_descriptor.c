@@ -1,56 +1,168 @@
 #define _GNU_SOURCE
 #include "writer/own_descriptor.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-#define FIRST_DESCRIPTOR 512   /* out of the way of programs that count on low numbers */
-#define EXTRA_DESCRIPTORS 64   /* behind the limit: more than there are tables */
-#define RAISED_LIMIT_MOST 4096 /* a fork copies the kernel's table, of 8 bytes a number */
+#include "guard.h"
+#include "log.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* one raises it at a time */
-static struct rlimit program_limit;			 /* what it is while we have raised it */
-static rlim_t raised_limit;				 /* 0: we have not */
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+#ifndef CLOSE_RANGE_UNSHARE
+#define CLOSE_RANGE_UNSHARE (1u << 1)
+#endif
 
-static bool can_raise(const struct rlimit *limit)
+#define FIRST_OF_OWN_TABLE 3 /* what a C library that fails writes to 2 is no row */
+#define FIRST_AMONG_OTHERS 512
+
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER; /* one asks at a time */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static enum { NO_THREAD, STARTING, IDLE, ASKED } state;
+static bool has_thread; /* atomic */
+static void (*asked_work)(void *);
+static void *asked_data;
+static bool is_private;
+static char warnings[2048];
+static __thread bool is_thread;
+
+/* ---- a table of its own ---- */
+
+static void close_all(void)
 {
-	return limit->rlim_cur <= RAISED_LIMIT_MOST && limit->rlim_max > limit->rlim_cur &&
-	       limit->rlim_max - limit->rlim_cur >= EXTRA_DESCRIPTORS;
-}
+	DIR *folder = opendir("/proc/thread-self/fd");
+	struct dirent *entry;
 
-static void raise_limit(void)
-{
-	struct rlimit raised;
-
-	if (getrlimit(RLIMIT_NOFILE, &program_limit) || !can_raise(&program_limit))
+	if (!folder)
 		return;
-	raised = program_limit;
-	raised.rlim_cur += EXTRA_DESCRIPTORS;
-	if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
-		raised_limit = raised.rlim_cur;
+	while ((entry = readdir(folder))) {
+		int descriptor = atoi(entry->d_name);
+
+		if (*entry->d_name != '.' && descriptor != dirfd(folder))
+			close(descriptor);
+	}
+	closedir(folder);
 }
 
-/* A limit that the program has set meanwhile stays. */
-static void restore_limit(void)
+/* Nothing stays open that the program closes: whoever reads its pipes waits for that. */
+static bool leave_table(void)
 {
-	struct rlimit found;
-
-	if (raised_limit && prlimit(0, RLIMIT_NOFILE, &program_limit, &found) == 0 &&
-	    found.rlim_cur != raised_limit)
-		setrlimit(RLIMIT_NOFILE, &found);
-	raised_limit = 0;
+	if (syscall(SYS_close_range, 0u, ~0u, CLOSE_RANGE_UNSHARE) == 0)
+		return true;
+	if (unshare(CLONE_FILES))
+		return false;
+	close_all();
+	return true;
 }
+
+static void *thread_main(void *unused)
+{
+	bool has_left = leave_table();
+
+	guard_own_thread();
+	is_thread = true;
+	pthread_mutex_lock(&lock);
+	is_private = has_left;
+	if (has_left)
+		log_hold(warnings, sizeof(warnings));
+	state = IDLE;
+	__atomic_store_n(&has_thread, true, __ATOMIC_RELEASE);
+	pthread_cond_broadcast(&changed);
+	for (;;) {
+		while (state != ASKED)
+			pthread_cond_wait(&changed, &lock);
+		pthread_mutex_unlock(&lock);
+		asked_work(asked_data);
+		pthread_mutex_lock(&lock);
+		state = IDLE;
+		pthread_cond_broadcast(&changed);
+	}
+	return unused;
+}
+
+static void start_thread(void)
+{
+	sigset_t all, before;
+	pthread_attr_t attributes;
+	pthread_t thread;
+
+	sigfillset(&all);
+	pthread_attr_init(&attributes);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	state = STARTING;
+	if (pthread_create(&thread, &attributes, thread_main, NULL))
+		state = NO_THREAD;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+}
+
+bool own_descriptors_start(void)
+{
+	bool found;
+
+	pthread_mutex_lock(&turn);
+	pthread_mutex_lock(&lock);
+	if (state == NO_THREAD)
+		start_thread();
+	while (state == STARTING)
+		pthread_cond_wait(&changed, &lock);
+	found = is_private;
+	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&turn);
+	return found;
+}
+
+/* With the turn, so that nobody has the thread warn of something else. */
+static void ask(void (*work)(void *data), void *data)
+{
+	pthread_mutex_lock(&lock);
+	asked_work = work;
+	asked_data = data;
+	state = ASKED;
+	pthread_cond_broadcast(&changed);
+	while (state == ASKED)
+		pthread_cond_wait(&changed, &lock);
+	pthread_mutex_unlock(&lock);
+	if (*warnings)
+		log_print(warnings);
+	*warnings = '\0';
+}
+
+void own_descriptors_do(void (*work)(void *data), void *data)
+{
+	if (is_thread || !__atomic_load_n(&has_thread, __ATOMIC_ACQUIRE)) {
+		work(data);
+		return;
+	}
+	pthread_mutex_lock(&turn);
+	ask(work, data);
+	pthread_mutex_unlock(&turn);
+}
+
+/* ---- numbers ---- */
 
 static int first_descriptor(void)
 {
-	if (raised_limit)
-		return (int)program_limit.rlim_cur;
-	return program_limit.rlim_cur < 2 * FIRST_DESCRIPTOR ? (int)program_limit.rlim_cur / 2
-							     : FIRST_DESCRIPTOR;
+	struct rlimit limit;
+
+	if (is_private)
+		return FIRST_OF_OWN_TABLE;
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= 2 * FIRST_AMONG_OTHERS)
+		return FIRST_AMONG_OTHERS;
+	return (int)limit.rlim_cur / 2;
 }
 
 /* A program that has so few of them left needs these more than we do. */
@@ -65,30 +177,15 @@ static int move_high(int low)
 	return high < 0 ? -EMFILE : high;
 }
 
-int own_descriptor_open(const char *path, int flags, mode_t mode)
+int own_descriptor_open(int folder, const char *path, int flags, mode_t mode)
 {
-	int descriptor;
+	int descriptor = openat(folder, path, flags | O_CLOEXEC, mode);
 
-	pthread_mutex_lock(&lock);
-	raise_limit();
-	descriptor = open(path, flags | O_CLOEXEC, mode);
-	descriptor = descriptor < 0 ? -errno : move_high(descriptor);
-	restore_limit();
-	pthread_mutex_unlock(&lock);
-	return descriptor;
+	return descriptor < 0 ? -errno : move_high(descriptor);
 }
 
-bool own_descriptors_are_extra(int *limit)
+bool own_descriptors_forget(void)
 {
-	struct rlimit found;
-
-	if (getrlimit(RLIMIT_NOFILE, &found))
-		found = (struct rlimit){RLIM_INFINITY, RLIM_INFINITY};
-	*limit = found.rlim_cur > INT_MAX ? INT_MAX : (int)found.rlim_cur;
-	return can_raise(&found);
-}
-
-void own_descriptors_forget(void)
-{
-	restore_limit();
+	__atomic_store_n(&has_thread, false, __ATOMIC_RELEASE);
+	return !is_private;
 }

@@ -1,10 +1,10 @@
 /*
  * own_descriptor.h - descriptors of ours that take none of the program's.
  *
- * A program has as many as its limit (ulimit -n) allows, and numbers from there on are nobody's: the kernel looks at the limit
- * only when it hands out a number.  So the limit is raised for the moment in which a file of ours is opened, and its
- * descriptor lies behind it afterwards.  Where the limit cannot be raised, or is so high that the kernel's table would
- * become large, ours are among the program's, out of the way of those that count on low numbers.
+ * A program has as many numbers as its limit (ulimit -n) allows, may close any, and hands all to its children.  So a thread of
+ * ours has a table of descriptors of its own (CLOSE_RANGE_UNSHARE, or unshare(2)), which is empty at first, and files are
+ * opened, written and closed there: the program, its other threads and its children see nothing of them.  Where the system
+ * forbids that, ours are among the program's: the highest that it may have, out of the way of those that count on low ones.
  */
 #ifndef ROOFLINE_OWN_DESCRIPTOR_H
 #define ROOFLINE_OWN_DESCRIPTOR_H
@@ -12,13 +12,17 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Opens a file on such a descriptor, closed by exec.  Returns it, or a negative errno. */
-int own_descriptor_open(const char *path, int flags, mode_t mode);
+/* Starts that thread; the first call counts.  Returns whether the table is its own. */
+bool own_descriptors_start(void);
 
-/* Whether so many take none of the program's; *limit is how many that has. */
-bool own_descriptors_are_extra(int *limit);
+/* Calls work(data) on that thread, and waits for it; at once where this is that thread, or where there is none.  What it warns
+ * of is printed by the caller: the thread has no stderr. */
+void own_descriptors_do(void (*work)(void *data), void *data);
 
-/* In a child that was forked while another thread had the limit raised. */
-void own_descriptors_forget(void);
+/* Within work: opens a file, closed by exec, on a number that is not 0, 1 or 2.  Returns it, or a negative errno. */
+int own_descriptor_open(int folder, const char *path, int flags, mode_t mode);
+
+/* In a forked child, which does not have the thread.  Returns whether it has the descriptors, and should close them. */
+bool own_descriptors_forget(void);
 
 #endif

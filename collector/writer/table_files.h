@@ -23,8 +23,8 @@ bool table_files_turn(void);
 /* Removes the oldest segment though it is needed, as its space is.  Returns false when there is none but the newest. */
 bool table_files_drop_oldest(void);
 
-/* Makes output/host.pid (with a number behind it when that exists) and its tables, for their owner only.
- * Returns 0, or a negative errno after one warning. */
+/* Makes output/host.pid (with a number behind it when that exists) and its tables, for their owner only.  The folder
+ * output is made, or is the user's own: no link, and nothing that others may write to.  Returns 0, or a negative errno after one warning. */
 int table_files_open(const char *output);
 
 /* Appends whole lines, after the header when the table is still empty: the disk may have been full
@@ -36,7 +36,10 @@ enum size_limit table_files_limit(size_t bytes, bool is_last);
 
 const char *table_files_folder(void); /* for people */
 
-/* Async-signal-safe; a descriptor that is no longer ours is left alone. */
-void table_files_close(void);
+/* The descriptor of that folder, or a negative errno, within own_descriptors_do. */
+int table_files_descriptor(void);
+
+/* In a forked child.  Async-signal-safe; a descriptor that is no longer ours is left alone. */
+void table_files_forget(void);
 
 #endif

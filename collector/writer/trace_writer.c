@@ -12,7 +12,6 @@
 #include "writer/csv_text.h"
 #include "writer/intern.h"
 #include "log.h"
-#include "writer/own_descriptor.h"
 #include "writer/table_files.h"
 
 #define CHUNK_BYTES 65536 /* a table's rows are written when so many have gathered */
@@ -467,6 +466,5 @@ void trace_writer_seal(int64_t sealed_ns)
 void trace_writer_abandon(void)
 {
 	is_open = false;
-	table_files_close();
-	own_descriptors_forget();
+	table_files_forget();
 }

@@ -55,6 +55,14 @@
 	RELEASE(27, "12.9")     \
 	RELEASE(28, "12.9 update 1")
 
+/* FAULT(first, last, text): versions in which CUPTI ends a program, of those that were tried on an H200
+ * (docs/results/memory-records.txt), and what to leave out.  The collector asks for neither. */
+#define CUPTI_FAULTS(FAULT)                                                                        \
+	FAULT(28, 130500,                                                                          \
+	      "its records of memory end programs that pass memory of cudaMalloc to cudaFreeAsync: " \
+	      "leave them out of other profilers (nsys --cuda-memory-usage=false)")                \
+	FAULT(130000, 130000, "it ends programs that use NVTX before CUDA: leave NVTX out")
+
 struct cupti_release {
 	char text[32];
 };

@@ -118,7 +118,7 @@ enum try_count { TRY_COUNTS(TRY_CONSTANT) TRY_COUNT_COUNT };
 	REASON(TRY_NOT_LAUNCH_BOUND, "not_launch_bound",                                        \
 	       "the program does not launch often enough here")                                 \
 	REASON(TRY_COMPARING, "comparing", "to measure how fast the program is without")        \
-	REASON(TRY_NO_MEMORY, "no_memory", "no memory to keep it")                              \
+	REASON(TRY_NO_MEMORY, "no_memory", "no memory to keep it, or no thread to be had")      \
 	REASON(TRY_MEMORY_RANGE, "memory_range",                                                \
 	       "a memset or a copy that is not in memory from cuMemAlloc of its context")       \
 	REASON(TRY_NEW_SIZE, "new_size", "the first free of memory of this size")               \
@@ -133,6 +133,10 @@ enum try_count { TRY_COUNTS(TRY_CONSTANT) TRY_COUNT_COUNT };
 	       "code that may print or assert, or of which that is not known")                  \
 	REASON(TRY_OTHER_LIBRARY, "other_library",                                              \
 	       "a library is loaded that gives memory of the GPU to other devices")             \
+	REASON(TRY_OTHER_DEVICE, "other_device",                                                \
+	       "a device is open to which memory of the GPU may be given")                      \
+	REASON(TRY_OTHER_NAMESPACE, "other_namespace",                                          \
+	       "libraries are loaded by dlmopen, where nothing is seen of what they call")      \
 	REASON(TRY_SHOWN, "shown",                                                              \
 	       "the GPU may do what the host sees, and not everything was waited for since")    \
 	REASON(TRY_ERROR, "error", "the driver told an error when it was asked how far it is")  \

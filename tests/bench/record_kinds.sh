@@ -3,6 +3,8 @@
 # its records away, and with the collector.  The ways take turns; medians over the rounds are compared.
 #
 #   make && make gpu-tests && tests/bench/record_kinds.sh [ROUNDS]      7 rounds when not given
+#
+# SHARED_CUPTI: the path of a CUPTI 13.3 or newer, whose records of chosen fields are then measured, too.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -41,6 +43,11 @@ rows=(
 	"range|--ranges 50000|12 collector collector:ROOFLINE_NVTX=0"
 	"stream|--streams 300|37 collector"
 )
+# Of a kernel's record: what the collector reads, and its times alone (CUpti_ActivityKernelFieldIds of CUDA 13.5)
+read_fields=0,4,7,8,10,11,12,13,14,15,16,17,18,19,20,21,22,24,27,31,33,35,38,39,40
+time_fields=0,7,8,12,22,24
+[[ -z ${SHARED_CUPTI:-} ]] ||
+	rows+=("launch|--launches 50000|shared:whole shared:read shared:times")
 declare -A names=([1]="copies" [2]="memsets" [37]="streams" [10]="kernels" [12]="NVTX ranges"
 	[17]="overheads" [38]="synchronizations" [51]="graph launches" [49]="memory" [50]="memory pools"
 	[launch_call]="calls that launch" [callback]="an empty callback")
@@ -51,6 +58,11 @@ run_way() {
 	shift
 	case $way in
 	bare) env -u CUDA_INJECTION64_PATH "$@" ;;
+	shared:*)
+		[[ $way != shared:read ]] || variable=ONE_KIND_FIELDS=$read_fields
+		[[ $way != shared:times ]] || variable=ONE_KIND_FIELDS=$time_fields
+		env "$variable" ONE_KIND=10 ONE_KIND_CUPTI="$SHARED_CUPTI" CUDA_INJECTION64_PATH="$client" "$@"
+		;;
 	collector*)
 		[[ $way != *:* ]] || variable=${way#*:}
 		env "$variable" CUDA_INJECTION64_PATH="$collector" NVTX_INJECTION64_PATH="$collector" \
@@ -91,6 +103,9 @@ for row in "${rows[@]}"; do
 	for way in bare $ways; do
 		case $way in
 		bare) what=nothing ;;
+		shared:whole) what="newer CUPTI, kernels: whole records" ;;
+		shared:read) what="newer CUPTI, kernels: fields that we read" ;;
+		shared:times) what="newer CUPTI, kernels: times alone" ;;
 		collector) what="collector, as it is" ;;
 		collector:*) what="collector, ${way#*:}" ;;
 		[0-9]*) what="kind $way alone: ${names[$way]}" ;;

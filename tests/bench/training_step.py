@@ -6,7 +6,7 @@
 One process imports PyTorch and forks a child per way and round, in turns, so that drift of the machine hits
 all alike.  A child trains the same small transformer with AdamW, one launch per parameter, and reports the
 median of its steps.  ns per launch is what a step takes longer than bare, divided by its kernels.
-Environment: BUILD, NSYS (path of nsys).
+Environment: BUILD, NSYS (path of nsys), BUDGET_S: begin nothing later.
 """
 
 import json
@@ -125,7 +125,10 @@ def run_child(torch, way):
     return json.loads(text), kernels / (WARM_UP + STEPS)
 
 
-def run_nsys(nsys):
+def run_nsys():
+    nsys = os.environ.get("NSYS")
+    if not nsys:
+        return None
     with tempfile.TemporaryDirectory() as folder:
         output = subprocess.run(
             [nsys, "profile", "-t", "cuda,nvtx", "-s", "none", "--cpuctxsw=none",
@@ -133,6 +136,18 @@ def run_nsys(nsys):
             capture_output=True, text=True, check=False).stdout
     lines = [line for line in output.splitlines() if line.startswith("us_per_step")]
     return float(lines[0].split()[1]) if lines else None
+
+
+def print_table(torch, times_us, launches):
+    print(f"PyTorch {torch.__version__}; steps of {launches:.0f} kernels; medians of {STEPS} steps, us\n")
+    print(f"{'way':<38} {'rounds':>6} {'median':>9} {'min':>9} {'max':>9} {'of bare':>8} "
+          f"{'ns per launch':>14}")
+    bare = statistics.median(times_us["bare"])
+    for name, values in times_us.items():
+        median = statistics.median(values)
+        per_launch = f"{(median - bare) * 1000 / launches:14.0f}"
+        print(f"{name:<38} {len(values):6} {median:9.1f} {min(values):9.1f} {max(values):9.1f} "
+              f"{median / bare:7.3f}x {per_launch}")
 
 
 def main():
@@ -148,27 +163,21 @@ def main():
         print("training_step: skipped, no NVIDIA GPU")
         return 0
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
-    nsys = os.environ.get("NSYS")
-    times_us, launches = {}, 0
+    most_s = float(os.environ.get("BUDGET_S", "inf"))
+    times_us, launches, began = {}, 0, time.monotonic()
+    print(subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
+                         capture_output=True, text=True, check=True).stdout.strip())
     for _ in range(rounds):
         for way in WAYS:
+            if time.monotonic() - began > most_s:
+                break
             median_us, kernels = run_child(torch, way)
             times_us.setdefault(way[0], []).append(median_us)
             launches = max(launches, kernels)
-        median_us = run_nsys(nsys) if nsys else None
+        median_us = run_nsys() if time.monotonic() - began < most_s else None
         if median_us:
             times_us.setdefault("Nsight Systems, CUDA and NVTX", []).append(median_us)
-    print(subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
-                         capture_output=True, text=True, check=True).stdout.strip())
-    print(f"PyTorch {torch.__version__}; {rounds} rounds of {STEPS} steps of {launches:.0f} kernels; "
-          "medians, us a step\n")
-    print(f"{'way':<38} {'median':>9} {'min':>9} {'max':>9} {'of bare':>8} {'ns per launch':>14}")
-    bare = statistics.median(times_us["bare"])
-    for name, values in times_us.items():
-        median = statistics.median(values)
-        per_launch = f"{(median - bare) * 1000 / launches:14.0f}" if launches else f"{'-':>14}"
-        print(f"{name:<38} {median:9.1f} {min(values):9.1f} {max(values):9.1f} {median / bare:7.3f}x "
-              f"{per_launch}")
+    print_table(torch, times_us, launches)
     return 0
 
 

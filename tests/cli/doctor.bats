@@ -76,6 +76,18 @@ status_of() {
 	[[ "$output" == *'"12.4, '* ]]
 }
 
+@test "faults of a CUPTI are named with what other profilers have to leave out" {
+	use_fake_cupti
+	FAKE_CUPTI_VERSION=26 run "$ROOFLINECTL" doctor --format json
+	[[ "$output" != *"end programs"* ]]
+	FAKE_CUPTI_VERSION=130001 run "$ROOFLINECTL" doctor --format json
+	[ "$(status_of cupti)" = ok ]
+	[[ "$output" == *"its records of memory end programs"*"--cuda-memory-usage=false"* ]]
+	[[ "$output" != *"NVTX before CUDA"* ]]
+	FAKE_CUPTI_VERSION=130000 run "$ROOFLINECTL" doctor --format json
+	[[ "$output" == *"its records of memory"*"it ends programs that use NVTX before CUDA"* ]]
+}
+
 @test "a CUPTI that cannot sample is told, where sampling is allowed" {
 	local mocks="$BUILD/tests/collector"
 	[ -e "$mocks/libcupti_mock.so" ] || skip "there is no CUDA toolkit here"

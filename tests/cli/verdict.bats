@@ -90,6 +90,9 @@ holds() {
 	holds "j['verdict']['change'].startswith('little to gain: ')"
 	json report "$recordings/graph_chain.naive"
 	holds "not j['advice'][0]['minor'] and not j['advice'][0]['at_roof']"
+	json report "$recordings/clusters.naive" # a short run, in which little is steady
+	holds "j['advice'][0]['speedup'] < 1.1 < j['advice'][0]['steady']['speedup'] and not j['advice'][0]['minor']"
+	holds "not j['verdict']['change'].startswith('little to gain')"
 }
 
 @test "where counters decide what the first advice brings they are what to record next" {

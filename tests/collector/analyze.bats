@@ -126,6 +126,19 @@ assert j['roofline']['kernels'][0]['launch_count'] == 40, j['roofline']['kernels
 	ended_with 2
 }
 
+@test "a program that ends in what is recorded runs again without that, once" {
+	analyze -- "$app" "${busy[@]}" dies_in:free
+	ended_with 0
+	grep -q 'the program ended with signal 11 .* inside cuMemFreeAsync, while CUPTI was recording it' with.err
+	[ "$(grep -c '^rooflinectl analyze: the program runs again without what was recorded there (ROOFLINE_ALLOCATIONS=0)$' with.err)" -eq 1 ]
+	[ "$(runs)" = "1 3 4" ]
+	grep -q '^Verdict$' with.out
+	rm -rf "$recording"
+	analyze --once -- "$app" "${busy[@]}" dies_in:free
+	ended_with 139
+	! grep 'runs again' with.err
+}
+
 @test "a signal that ends the program ends analyze" {
 	analyze -- sh -c "'$app' ${busy[*]}; kill -TERM \$\$"
 	ended_with 143

@@ -78,6 +78,13 @@ given() {
 	END
 }
 
+@test "a node that is cloned within the call that adds another is given nothing" {
+	record driver cuda given:3,node_and_clone,7f0000001000
+	warned 0
+	diff <(given) - <<<'node 1 0+0=7f0000001000'
+	equal nodes 2 "$(rows graph_nodes)"
+}
+
 @test "a packed buffer that ends before the last parameter is not read beyond its end" {
 	record driver cuda given:2,packed_short,7f0000001000/7f0000002000
 	equal launches 0 "$(rows launch_arguments)"

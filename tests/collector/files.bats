@@ -66,7 +66,8 @@ load common
 
 @test "descriptors that the program closes are opened anew" {
 	export ROOFLINE_FLUSH_MS=10
-	record cuda kernels:5 sleep_ms:50 close_descriptors kernels:7 sleep_ms:50 exit:6
+	record cuda kernels:5 "until_lines:6:recording/*/kernels.csv" close_descriptors kernels:7 \
+		"until_lines:13:recording/*/kernels.csv" exit:6
 	warned 0
 	readable
 	sealed
@@ -310,15 +311,6 @@ bytes() {
 	grep -q mock_app report
 }
 
-@test "a program that may open only few files keeps them all" {
-	few() { (ulimit -n 24; "$@"); }
-	capture bare few "$app" cuda kernels:5 exit:6
-	capture with few env CUDA_INJECTION64_PATH="$collector" "$app" cuda kernels:5 exit:6
-	same_as_bare
-	warned 1 'only 24 files may be open .*nothing is recorded'
-	[ ! -e "$recording" ]
-}
-
 # with_limit SOFT HARD STEP...: record where so many files may be open
 with_limit() {
 	local soft=$1 hard=$2
@@ -329,10 +321,21 @@ with_limit() {
 	same_as_bare
 }
 
-@test "a program that may open only few files, but could have more, is recorded and keeps them all" {
-	for soft in 16 32 1024; do
+# with_limit_among SOFT HARD STEP...: the same where no thread may have a table of descriptors of its own
+with_limit_among() {
+	local soft=$1 hard=$2 refusing="$runtimes$BUILD/tests/collector/libno_unshare.so"
+	shift 2
+	limited() { (ulimit -S -n "$soft" && ulimit -H -n "$hard" && "$@"); }
+	LD_PRELOAD=$refusing bash -c true || skip "no system call can be refused here"
+	capture bare limited "$app" "$@"
+	capture with limited env CUDA_INJECTION64_PATH="$collector" LD_PRELOAD="$refusing" "$app" "$@"
+	same_as_bare
+}
+
+@test "a program that may open only few files is recorded and keeps them all, and its limit" {
+	for soft in 12 16 32 1024; do
 		rm -rf "$recording"
-		with_limit $soft 2048 descriptor_limit cuda kernels:5 descriptor_limit take_descriptors exit:6
+		with_limit $soft $((soft < 32 ? soft : 2048)) watch_limit descriptor_limit cuda kernels:5 descriptor_limit take_descriptors exit:6
 		warned 0
 		readable
 		sealed
@@ -351,15 +354,47 @@ with_limit() {
 	equal losses 0 "$(rows losses)"
 }
 
-@test "where no more can be had, a program that has used up its descriptors is left alone, and that is told" {
-	with_limit 200 200 take_descriptors:8 cuda kernels:5 exit:6
+@test "a program that closes every descriptor again and again loses nothing of what is recorded" {
+	export ROOFLINE_FLUSH_MS=10
+	with_limit 200 200 take_descriptors:8 cuda kernels:5 sleep_ms:50 close_descriptors take_descriptors kernels:7 \
+		sleep_ms:50 close_descriptors exit:6
+	warned 0
+	readable
+	sealed
+	equal kernels 12 "$(rows kernels)"
+	equal losses 0 "$(rows losses)"
+}
+
+@test "what the program closes is closed: a reader of its output does not wait for the recording" {
+	export ROOFLINE_FLUSH_MS=10
+	CUDA_INJECTION64_PATH=$collector "$app" cuda kernels:5 sleep_ms:50 close_output sleep_ms:3000 | {
+		cat >/dev/null
+		date +%s%N >closed
+	}
+	date +%s%N >ended
+	[ $(($(cat ended) - $(cat closed))) -gt 1500000000 ]
+}
+
+@test "where no thread may have its own table, a program with few descriptors is left alone, and that is told" {
+	with_limit_among 24 24 cuda kernels:5 exit:6
+	warned 1 'only 24 files may be open .*nothing is recorded'
+	[ ! -e "$recording" ]
+	with_limit_among 200 200 take_descriptors:8 cuda kernels:5 exit:6
 	warned 1 'cannot record into .*: Too many open files; nothing is recorded'
 	equal files '' "$(find "$recording" -type f)"
 }
 
-@test "where no more can be had, rows of one that closes our descriptors and takes them all are counted" {
+@test "where no thread may have its own table, files are opened again, and rows that cannot be written are counted" {
+	export ROOFLINE_FLUSH_MS=10
+	with_limit_among 1024 1024 watch_limit cuda kernels:5 "until_lines:6:recording/*/kernels.csv" close_descriptors kernels:7 \
+		"until_lines:13:recording/*/kernels.csv" exit:6
+	warned 0
+	readable
+	sealed
+	equal kernels 12 "$(rows kernels)"
+	rm -rf "$recording"
 	export ROOFLINE_FLUSH_MS=400 # not between the two steps that close and take
-	with_limit 200 200 cuda kernels:5 "until_lines:6:recording/*/kernels.csv" close_descriptors take_descriptors \
+	with_limit_among 200 200 cuda kernels:5 "until_lines:6:recording/*/kernels.csv" close_descriptors take_descriptors \
 		kernels:7 sleep_ms:2000 \
 		close_descriptors exit:6
 	warned 1 'cannot write .*: Too many open files; rows are lost and counted'

@@ -20,7 +20,7 @@ static int is_odd_table(int descriptor)
 	char link[64], path[PATH_MAX];
 	ssize_t length;
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", descriptor);
+	snprintf(link, sizeof(link), "/proc/thread-self/fd/%d", descriptor);
 	length = readlink(link, path, sizeof(path) - 1);
 	if (length < 0)
 		return 0;

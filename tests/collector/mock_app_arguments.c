@@ -87,6 +87,16 @@ static void make_node(void)
 						      .node = (CUgraphNode)last_node});
 }
 
+/* A node of the program's, and a clone of another within the same call. */
+static void make_node_and_clone(void)
+{
+	make_node();
+	mock.mock_resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
+			   &(CUpti_GraphData){.graph = (CUgraph)2,
+					      .node = (CUgraphNode)(last_node + 1000),
+					      .originalNode = (CUgraphNode)last_node});
+}
+
 static void make_node_of_launch(const struct mock_launch *launch)
 {
 	(void)launch;
@@ -136,12 +146,12 @@ static void program_call(CUpti_CallbackId id, const void *parameters, void (*dur
 }
 
 /* With its kernel in place of a function, as the runtime does. */
-static void add_node(uintptr_t handle, struct given *given)
+static void add_node(uintptr_t handle, struct given *given, void (*during)(void))
 {
 	CUDA_KERNEL_NODE_PARAMS node = {.kern = (CUkernel)handle, .kernelParams = given->values};
 	cuGraphAddKernelNode_v2_params call = {.nodeParams = &node};
 
-	program_call(CUPTI_DRIVER_TRACE_CBID_cuGraphAddKernelNode_v2, &call, make_node);
+	program_call(CUPTI_DRIVER_TRACE_CBID_cuGraphAddKernelNode_v2, &call, during);
 }
 
 static void add_any_node(uintptr_t handle, struct given *given)
@@ -178,7 +188,9 @@ static void run_way(const char *way, uintptr_t handle, struct given *given)
 	else if (!strcmp(way, "packed_short"))
 		launch_packed(handle, given, 8);
 	else if (!strcmp(way, "node"))
-		add_node(handle, given);
+		add_node(handle, given, make_node);
+	else if (!strcmp(way, "node_and_clone"))
+		add_node(handle, given, make_node_and_clone);
 	else if (!strcmp(way, "any_node"))
 		add_any_node(handle, given);
 	else if (!strcmp(way, "changed_node"))

@@ -2,6 +2,7 @@
  * mock_app_calls.c - the steps of mock_app that call what records of calls leave out: events, streams, graphs.
  */
 #define _GNU_SOURCE
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -253,7 +254,30 @@ static void step_allocate(const char *argument)
 	fail("allocate", argument);
 }
 
+static void die(void)
+{
+	raise(SIGSEGV);
+}
+
+/* dies_in:free, dies_in:event - a fault within a call, as CUPTI's own; without one, and with ROOFLINE_ALLOCATIONS=0, none in free */
+static void step_dies_in(const char *argument)
+{
+	cuMemFreeAsync_params free_call = {0};
+	cuEventRecord_params record = {(CUevent)5, (CUstream)7};
+	bool is_free = !strcmp(argument, "free");
+
+	if (!mock.mock_program_call ||
+	    (is_free && !mock.mock_calls_back(CUPTI_CB_DOMAIN_DRIVER_API,
+					      CUPTI_DRIVER_TRACE_CBID_cuMemFreeAsync)))
+		return;
+	mock.mock_program_call(CUPTI_CB_DOMAIN_DRIVER_API,
+			       is_free ? CUPTI_DRIVER_TRACE_CBID_cuMemFreeAsync
+				       : CUPTI_DRIVER_TRACE_CBID_cuEventRecord,
+			       is_free ? (void *)&free_call : (void *)&record, CUDA_SUCCESS, die);
+}
+
 const struct step call_steps[] = {
+	{"dies_in", step_dies_in},
 	{"event", step_event},
 	{"attribute", step_attribute},
 	{"load", step_load},

@@ -116,6 +116,70 @@ static void step_jump(const char *argument)
 		pause();
 }
 
+/* ---- signals at any time ---- */
+
+static void (*storm_end)(int);
+static long storm_left;			    /* handlers that are still to leave by siglongjmp */
+static volatile unsigned long begun, ended; /* calls of the storm */
+
+/* A line that the test reads, after the program's own end is sure. */
+static void tell_storm(void)
+{
+	dprintf(STDOUT_FILENO, "storm: %lu calls begun, %lu ended\n", begun, ended);
+}
+
+static void on_storm(int unused)
+{
+	(void)unused;
+	if (!storm_end && storm_left-- > 0)
+		siglongjmp(before_jump, 1);
+	if (!storm_end)
+		return;
+	tell_storm();
+	storm_end(7);
+}
+
+/* Calls that the collector follows, until a signal ends the program or has left so many of them. */
+static void call_in_storm(void)
+{
+	static const uint32_t text = 0x0a2f2f; /* PTX */
+	cuEventRecord_params record = {(CUevent)5, (CUstream)7};
+	cuModuleLoadData_params load = {.image = &text};
+
+	while (storm_end || storm_left > 0) {
+		begun++;
+		if (mock.mock_program_call)
+			mock.mock_program_call(CUPTI_CB_DOMAIN_DRIVER_API,
+					       begun % 8 ? CUPTI_DRIVER_TRACE_CBID_cuEventRecord
+							 : CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData,
+					       begun % 8 ? (const void *)&record : &load, 0, NULL);
+		ended++;
+	}
+}
+
+/* storm:HOW:US[:COUNT] - a handler that interrupts calls after so long exits (exit, _exit), or leaves by siglongjmp so many
+ * times (jump) */
+static void step_storm(const char *argument)
+{
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
+	const char *us = strchr(argument, ':') + 1, *count = strchr(us, ':');
+	long ns = number(us) * 1000;
+	struct itimerspec when = {{0, ns}, {0, ns}};
+	timer_t timer;
+
+	storm_end = !strncmp(argument, "exit", 4)    ? exit
+		    : !strncmp(argument, "_exit", 5) ? _exit
+						     : NULL;
+	storm_left = count ? number(count + 1) : 1;
+	signal(SIGALRM, on_storm);
+	if (!sigsetjmp(before_jump, 1) &&
+	    (timer_create(CLOCK_MONOTONIC, &event, &timer) || timer_settime(timer, 0, &when, NULL)))
+		fail("timer", "cannot be set");
+	call_in_storm();
+	signal(SIGALRM, SIG_IGN);
+	tell_storm();
+}
+
 static void *exit_main(void *argument)
 {
 	step_exit(argument);
@@ -218,6 +282,7 @@ const struct step end_steps[] = {
 	{"block", step_block},
 	{"exit_in_handler", step_exit_in_handler},
 	{"jump", step_jump},
+	{"storm", step_storm},
 	{"exit_in_thread", step_exit_in_thread},
 	{"cancelled_exit", step_cancelled_exit},
 	{"cancelled_cuda", step_cancelled_cuda},

@@ -70,9 +70,12 @@ static enum mock_call call_of(const char *word)
 	static const char *const calls[] = {[MOCK_PLAIN] = "plain",
 					    [MOCK_PER_THREAD] = "ptsz",
 					    [MOCK_EXTENDED] = "ex",
+					    [MOCK_EXTENDED_PER_THREAD] = "ex_ptsz",
 					    [MOCK_EXTENDED_COOPERATIVE] = "ex_cooperative",
 					    [MOCK_COOPERATIVE] = "cooperative",
-					    [MOCK_GRAPH] = "graph"};
+					    [MOCK_COOPERATIVE_PER_THREAD] = "cooperative_ptsz",
+					    [MOCK_GRAPH] = "graph",
+					    [MOCK_GRAPH_PER_THREAD] = "graph_ptsz"};
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
 		if (!strcmp(word, calls[i]))

@@ -8,11 +8,13 @@
 #include <glob.h>
 #include <locale.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -196,6 +198,59 @@ static void step_count_children(const char *argument)
 	       WEXITSTATUS(status), none, (int)ended_count);
 }
 
+static rlim_t first_limit;
+static bool has_limit_changed; /* atomic */
+
+static void *watch_limit_main(void *unused)
+{
+	struct rlimit limit;
+
+	for (;;)
+		if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur != first_limit)
+			__atomic_store_n(&has_limit_changed, true, __ATOMIC_RELAXED);
+	return unused;
+}
+
+static void tell_limit(void)
+{
+	if (__atomic_load_n(&has_limit_changed, __ATOMIC_RELAXED))
+		puts("another thread has seen another limit");
+}
+
+/* watch_limit - what a child that another thread starts would see of the limit of open files */
+static void step_watch_limit(const char *argument)
+{
+	struct rlimit limit;
+	pthread_t thread;
+
+	(void)argument;
+	getrlimit(RLIMIT_NOFILE, &limit);
+	first_limit = limit.rlim_cur;
+	atexit(tell_limit);
+	pthread_create(&thread, NULL, watch_limit_main, NULL);
+	pthread_detach(thread);
+}
+
+static void step_close_output(const char *argument)
+{
+	(void)argument;
+	close(STDOUT_FILENO);
+}
+
+/* clone_exit:STATUS - a child that no fork handler hears of, first of a PID namespace of its own, ends with _exit */
+static void step_clone_exit(const char *argument)
+{
+	long child = syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, NULL, NULL, NULL, NULL);
+	int status;
+
+	if (child < 0)
+		fail("clone", strerror(errno));
+	if (child == 0)
+		_exit((int)number(argument));
+	waitpid((pid_t)child, &status, 0);
+	printf("child exited with %d\n", WEXITSTATUS(status));
+}
+
 /* fork_run:STEP - the child does one more step and exits */
 static void step_fork_run(const char *argument)
 {
@@ -319,6 +374,9 @@ const struct step process_steps[] = {
 	{"shell", step_shell},
 	{"fork", step_fork},
 	{"vfork", step_vfork},
+	{"watch_limit", step_watch_limit},
+	{"close_output", step_close_output},
+	{"clone_exit", step_clone_exit},
 	{"fork_run", step_fork_run},
 	{"count_children", step_count_children},
 	{"fork_at", step_fork_at},

@@ -74,6 +74,18 @@ load common
 	equal outside_window 7 "$(loss outside_window)"
 }
 
+@test "--delay and --duration last as long as they do where the wall clock is set an hour forward or back" {
+	local preloaded="$runtimes$BUILD/tests/collector/libclock_step.so"
+	for step in 3600 -3600; do
+		rm -rf "$recording"
+		ROOFLINE_DELAY_S=0.2 ROOFLINE_DURATION_S=0.8 STEP_S=$step STEP_AFTER_MS=500 LD_PRELOAD=$preloaded \
+			CUDA_INJECTION64_PATH=$collector "$app" cuda kernels:3 sleep_ms:300 kernels:5 sleep_ms:400 \
+			kernels:7 sleep_ms:700 kernels:11
+		equal kernels 12 "$(rows kernels)"
+		equal outside_window 14 "$(loss outside_window)"
+	done
+}
+
 @test "some time after --duration CUPTI is switched off for good" {
 	export ROOFLINE_DURATION_S=0.2 ROOFLINE_FLUSH_MS=50
 	record cuda enabled:12 kernels:5 sleep_ms:1000 enabled:12 kernels:2 sleep_ms:2500 enabled:4

@@ -53,6 +53,61 @@ kernels() {
 	[ "$(cat with.status)" -eq 143 ]
 }
 
+# fault STEP...: what record says of the program's end
+fault() {
+	capture bare "$app" cuda kernels:5 "$@"
+	rm -rf "$recording"
+	capture with "$ROOFLINECTL" record -o "$recording" -- "$app" cuda kernels:5 "$@"
+	[ ! -e "$recording"/*/last_call ]
+	sed -n 's/^rooflinectl record: the program ended with //p' with.err
+}
+
+@test "of a program that a fault ends record says in which call that was, and what to leave out" {
+	[ "$(fault dies_in:free)" = "signal 11 (Segmentation fault) inside cuMemFreeAsync, while CUPTI was recording it; if it ends well without rooflinectl, try ROOFLINE_ALLOCATIONS=0" ]
+	[ "$(cat with.status)" -eq 139 ]
+	fault dies_in:event | grep ' inside cuEventRecord, .*, try ROOFLINE_EVENTS=0$'
+	[ "$(fault abort)" = "signal 6 (Aborted) outside of the calls that the collector follows; run it without rooflinectl to see whether it does so there" ]
+	fault event:record signal:11 | grep 'outside of the calls'
+	[ "$(cat with.status)" -eq "$(cat bare.status)" ]
+	# What is no fault of the program is none.
+	[ -z "$(fault exit:3)" ]
+	[ -z "$(fault signal:15)" ]
+	ROOFLINE_ALLOCATIONS=0 capture with "$ROOFLINECTL" record -o allocations -- "$app" cuda kernels:5 dies_in:free
+	[ "$(cat with.status)" -eq 0 ]
+}
+
+@test "a fault is shown for the program that a shell has started, and for none without CUDA" {
+	capture with "$ROOFLINECTL" record -o "$recording" -- sh -c '"$@"; exit $?' sh "$app" cuda dies_in:free
+	[ "$(cat with.status)" -eq 139 ]
+	grep -q '^rooflinectl record: the program ended with exit code 139 inside cuMemFreeAsync, ' with.err
+	capture with "$ROOFLINECTL" record -o other -- sh -c 'kill -SEGV $$'
+	[ "$(cat with.status)" -eq 139 ]
+	! grep 'the program ended with' with.err
+}
+
+@test "what is kept of calls is a file of the process's own, and no other process's is touched" {
+	local other="$recording/$(hostname)"
+	mkdir -p "$other.$$" "$other.1" "$other.gone"
+	# That of a rank that runs, and of one that has ended: both within a call.
+	python3 -c "
+import struct, sys
+for path, process in (sys.argv[1], 1), (sys.argv[2], 0x7ffffff0):
+    slot = struct.pack('<IHH38s82x', 7, 1, 0, b'cuOther')
+    open(path, 'wb').write(struct.pack('<8sII112x', b'ast_call', process, 0) + slot + 61 * 128 * b'\\0')
+" "$other.1/last_call" "$other.gone/last_call"
+	mkfifo "$other.$$/last_call"
+	capture with "$ROOFLINECTL" record -o "$recording" -- "$app" cuda dies_in:free
+	[ "$(cat with.status)" -eq 139 ]
+	grep -q 'inside cuMemFreeAsync' with.err
+	[ -p "$other.$$/last_call" ]
+	[ -f "$other.1/last_call" ]
+	[ ! -e "$other.gone/last_call" ]
+	# Without record nothing is kept.
+	ROOFLINE_OUTPUT=$PWD/alone capture with env CUDA_INJECTION64_PATH="$collector" "$app" cuda kernels:5 signal:9
+	[ -e alone/*/kernels.csv ]
+	[ ! -e alone/*/last_call ]
+}
+
 @test "options reach the collector" {
 	capture with "$ROOFLINECTL" record -o "$recording" --kernels unlike --graphs=graph -- \
 		"$app" cuda kernels:5 name:_Z6unlikev kernels:6

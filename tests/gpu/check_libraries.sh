@@ -13,7 +13,6 @@
 list=${1:-tests/gpu/libraries.list}
 gpus=${GPUS:-$(gpu_count)}
 export ROOFLINECTL=${ROOFLINECTL:-$BUILD/bin/rooflinectl} SCRATCH=$scratch TOTALS=$scratch/totals GPUS=$((gpus > 0 ? gpus : 1))
-export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}/usr/local/cuda/lib64
 ulimit -c 0
 
 # While nvidia-smi waits, the driver stays loaded: programs start in a fraction of the time.

@@ -99,8 +99,9 @@ def read_list(path):
             continue
         words = shlex.split(command)
         program = place / words[0]
-        if source == "ours" or words[0].endswith(".py"):
-            words = [os.environ.get("PYTHON") or "python3", str(program), *words[1:]]
+        words[0] = str(program)
+        if source == "ours":
+            words.insert(0, os.environ.get("PYTHON") or "python3")
         if program.is_file():
             programs.append(Program(name, source, place, words))
         else:
@@ -112,9 +113,10 @@ def prepare_folder(program, cwd):
     """Fill a run's own working folder: programs look for data there, and write there."""
     if program.source == "ours":
         cwd.mkdir(parents=True)
-        return program.words
-    shutil.copytree(program.folder, cwd, ignore=shutil.ignore_patterns("*.o", "*.obj", "*.d"), symlinks=True)
-    return [str(cwd / program.words[0]), *program.words[1:]]
+        return
+    # The program itself stays where it is: a fork of another thread may hold one open that was just written.
+    left_out = shutil.ignore_patterns("*.o", "*.obj", "*.d", pathlib.Path(program.words[0]).name)
+    shutil.copytree(program.folder, cwd, ignore=left_out, symlinks=True)
 
 
 def masked_line(line, cwd):
@@ -127,11 +129,14 @@ def masked_line(line, cwd):
     return line
 
 
-def run_command(words, cwd, limit_s, gpu):
+def run_command(program, words, cwd, limit_s, gpu):
     """Run a command to its end or its limit, and return its Run without what was recorded."""
     environment = dict(os.environ, OMP_NUM_THREADS="4", XLA_PYTHON_CLIENT_PREALLOCATE="false",
                        PYTHONHASHSEED="0", CUBLAS_WORKSPACE_CONFIG=":4096:8", TF_CPP_MIN_LOG_LEVEL="2",
                        PYTHONWARNINGS="ignore", TOKENIZERS_PARALLELISM="false", PYTHONDONTWRITEBYTECODE="1")
+    if program.source != "ours":  # Python packages bring libraries of their own
+        paths = [os.environ.get("LD_LIBRARY_PATH"), "/usr/local/cuda/lib64"]
+        environment["LD_LIBRARY_PATH"] = ":".join(filter(None, paths))
     if gpu is not None:
         environment["CUDA_VISIBLE_DEVICES"] = str(gpu)
     streams = {}
@@ -284,38 +289,51 @@ class Check:
                 self.state.wait(1)
 
     def take(self, task):
-        kind = "hardware" if task[1] in READS_HARDWARE else "all"
-        gpu = min(range(self.gpus), key=lambda at: (self.gpu_runs[at][kind], self.gpu_runs[at]["all"]))
+        kinds = ["all", "hardware"] if task[1] in READS_HARDWARE else ["all"]
+        gpu = min(range(self.gpus), key=lambda at: (self.gpu_runs[at][kinds[-1]], self.gpu_runs[at]["all"]))
         self.waiting.remove(task)
-        self.running["all"] += 1
-        self.gpu_runs[gpu]["all"] += 1
-        if kind == "hardware":
-            self.running["hardware"] += 1
-            self.gpu_runs[gpu]["hardware"] += 1
+        for kind in kinds:
+            self.count(kind, gpu, 1)
         return task, gpu
 
-    def finish(self, task, gpu):
+    def count(self, kind, gpu, by):
+        self.running[kind] += by
+        self.gpu_runs[gpu][kind] += by
+
+    def finish(self, gpu):
         with self.state:
-            self.running["all"] -= 1
-            self.gpu_runs[gpu]["all"] -= 1
-            if task[1] in READS_HARDWARE:
-                self.running["hardware"] -= 1
-                self.gpu_runs[gpu]["hardware"] -= 1
+            self.count("all", gpu, -1)
             self.state.notify_all()
+
+    def wait_for_counters(self, gpu):
+        """Wait until a GPU's hardware counters have no reader, and become it: run_once ends that."""
+        with self.state:
+            while self.gpu_runs[gpu]["hardware"] > 0 and self.remaining_s() > 0:
+                self.state.wait(1)
+            self.count("hardware", gpu, 1)
 
     def run_once(self, program, mode, gpu):
         """Run a program in a folder of its own, which is removed afterwards."""
         with self.state:
             self.run_count += 1
             place = self.scratch / f"{self.run_count}.{program.name}.{mode}"
-        cwd = place / "cwd"
-        words = prepare_folder(program, cwd)
+            limit_s = self.bare_s if mode == "bare" else self.limit_s
+            if mode == "bare" and not self.bare[program.name]:
+                limit_s *= 2  # the first run fills caches of compiled code
         folder = place / "recording"
-        if mode != "bare":
-            words = [self.tool, "record", "-o", str(folder), *MODES[mode], "--", *words]
-        limit_s = self.bare_s if mode == "bare" else self.limit_s
         left_s = max(1, self.remaining_s() + GRACE_S)
-        run = run_command(words, cwd, min(limit_s, left_s), gpu if self.gpus > 1 else None)
+        try:
+            prepare_folder(program, place / "cwd")
+            words = program.words
+            if mode != "bare":
+                words = [self.tool, "record", "-o", str(folder), *MODES[mode], "--", *words]
+            run = run_command(program, words, place / "cwd", min(limit_s, left_s),
+                              gpu if self.gpus > 1 else None)
+        finally:
+            if mode in READS_HARDWARE:  # the next one may begin while this one is reported
+                with self.state:
+                    self.count("hardware", gpu, -1)
+                    self.state.notify_all()
         run.cut = run.code is None and left_s < limit_s
         if mode != "bare":
             inspect_recording(run, folder, self.tool)
@@ -356,6 +374,8 @@ class Check:
             return None, ""
         if self.remaining_s() <= 0:
             return found, "once"
+        if mode in READS_HARDWARE:
+            self.wait_for_counters(gpu)
         again = self.run_once(program, mode, gpu)
         if again.cut:
             return found, "once"
@@ -393,7 +413,7 @@ class Check:
             except OSError as error:
                 print(f"libraries.py: {taken[0][0].name}: {error}", file=sys.stderr)
             finally:
-                self.finish(*taken)
+                self.finish(taken[1])
 
     def run_all(self):
         workers = [threading.Thread(target=self.work) for _ in range(self.jobs)]

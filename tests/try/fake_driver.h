@@ -7,6 +7,9 @@
 #include <cuda.h>
 #include <stdint.h>
 
+/* In cuGetProcAddress(): the one that find_functions() asks for, and one after the newest that try/ knows. */
+enum { VERSION_KNOWN = 12050, VERSION_NEWER = 14000 };
+
 #if CUDA_VERSION < 12050
 typedef void CUctxCreateParams;
 #endif
@@ -88,6 +91,9 @@ uint64_t fake_digest(void);
 /* How much was done in the thread's context since the last wait for all of it. */
 unsigned long fake_unfinished(void);
 
+/* How often an event was waited for. */
+unsigned long fake_event_waits(void);
+
 /* The program is about to unmap these pages, to move or to empty them: the GPU keeps what it has registered of them. */
 void fake_unmaps(const void *address, size_t bytes);
 
@@ -96,6 +102,8 @@ void fake_name(CUdeviceptr address, long name);
 
 CUresult cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *parameters, unsigned flags,
 			CUdevice device);
+CUresult cuCtxSynchronize_v2(CUcontext context);
+CUresult cuMemFree_v9(CUdeviceptr address, long more);
 CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
 			     unsigned by, unsigned bz, unsigned shared, CUstream stream,
 			     void **parameters, void **extra);

@@ -1,10 +1,10 @@
 /*
- * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|checks|events|alternate|memory|copies|copies-at-once|copies-alike|copies-alike-async|copies-behind|textures|private|private-copies|forks|turns|shared|captures|pipeline|children|END]] - a program that calls the driver as chance has it, the same for the same seed.
+ * random_program SEED [STEPS [at-once|loop|waits|slow|reads|loads|opens|dlmopens|checks|events|alternate|memory|memory-after-fault|copies|copies-at-once|copies-alike|copies-alike-async|copies-behind|textures|polls|newer|private|private-copies|forks|turns|shared|captures|pipeline|children|children-between|END]] - a program that calls the driver as chance has it, the same for the same seed.
  *
  * It prints what each call that waits, copies or asks returned, and the hash of all that the driver had done by then
  * (fake/).  Run bare and tried, it must print the same.  Its threads take turns; with at-once they do not, each
  * has a stream and buffers of its own, and what is printed is what these contain.
- * loop: STEPS times the same launches and a wait, in one thread; waits: a single launch; reads: and a copy to the host; loads: and an attempt to load a library; checks: and it computes for a while at the end; events: and an event that is recorded twice; slow: it computes between them;
+ * loop: STEPS times the same launches and a wait, in one thread; waits: a single launch; reads: and a copy to the host; loads: and an attempt to load a library; opens: and, after half of the steps, RANDOM_PROGRAM_OPENS; dlmopens: and a library in another namespace; checks: and it computes for a while at the end; events: and an event that is recorded twice; slow: it computes between them;
  * alternate: each goes to another stream than the one before it.
  * private: its kernels and the host have no memory in common until a random step, at which they get some, or the kernels print; private-copies: with large copies.
  * copies, and copies-at-once: there are large copies between the host and the GPU as well; copies-alike: STEPS times the same, and
@@ -12,13 +12,16 @@
  * pipeline: copies from page-locked memory to the GPU, kernels, and copies back.
  * forks: kernels in streams that fork and join by events; turns: mostly in streams by turns, which nothing orders.  shared: the same ones again and again, in a stream into which other threads launch at the same time.
  * captures: one thread captures, and the others wait at the same time.
- * END, one of program/ends.c: as loop, and it ends so right after the last launches.  children: of which each looks up a function.
- * memory: it allocates and frees STEPS times, and launches nothing.
+ * END, one of program/ends.c: as loop, and it ends so right after the last launches.  children: of which each looks up a function; children-between: launches, also while another thread is in the driver.
+ * memory: it allocates and frees STEPS times, and launches nothing; memory-after-fault: also after a kernel that fails.
+ * newer: it calls newer versions of all functions (FAKE_DRIVER_NEWER=1).
+ * polls: STEPS times a kernel writes memory that the host polls, and nothing else is called.
  */
 #define _GNU_SOURCE
 #include "program/program.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -346,10 +349,13 @@ static void *run_thread(void *number)
 }
 
 /* As a shell does, or Python's subprocess, when there is no such program: it shares this one's memory. */
-static void fail_to_start_a_program(void)
+static void fail_to_start_a_program(bool is_tried)
 {
-	if (vfork() == 0)
+	if (vfork() == 0) {
+		if (is_tried)
+			execl("/there is no such program", "none", (char *)NULL);
 		_exit(127);
+	}
 	wait(NULL);
 }
 
@@ -374,6 +380,20 @@ static void record_twice(void)
 	report("query", p_cuStreamQuery(streams[3]));
 }
 
+/* Others may see the GPU's memory from then on. */
+static void let_others_look(const char *how)
+{
+	const char *path = getenv("RANDOM_PROGRAM_OPENS");
+
+	if (!strcmp(how, "dlmopens"))
+		printf("loaded %d\n", dlmopen(LM_ID_NEWLM, "libm.so.6", RTLD_NOW) != NULL);
+	else if (!strcmp(how, "opens"))
+		printf("opened %d\n", open(path, O_RDWR) >= 0);
+	else
+		return;
+	printf("event waits %lu\n", p_fake_event_waits());
+}
+
 /* What a graph is best for. */
 static void loop(int launches, const char *how)
 {
@@ -388,8 +408,8 @@ static void loop(int launches, const char *how)
 										      : 2 + j % 2});
 			compute(!strcmp(how, "slow"));
 		}
-		if (!strcmp(how, "vfork"))
-			fail_to_start_a_program();
+		if (!strncmp(how, "vfork", 5))
+			fail_to_start_a_program(!strcmp(how, "vfork-exec"));
 		if (!strcmp(how, "events"))
 			record_twice();
 		if (i + 1 == steps_left)
@@ -399,6 +419,8 @@ static void loop(int launches, const char *how)
 			copy_back();
 		if (!strcmp(how, "loads"))
 			dlopen("there is no such library", RTLD_NOW);
+		if (i == steps_left / 2)
+			let_others_look(how);
 	}
 }
 
@@ -420,7 +442,8 @@ int main(int argc, char **argv)
 	chance = seed * 7919u + 1;
 	steps_left = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 60;
 	has_turns = !is_at_once;
-	is_private = *how && strcmp(how, "memory") != 0 && strncmp(how, "copies", 6) != 0;
+	is_private = *how && strncmp(how, "memory", 6) != 0 && strcmp(how, "polls") != 0 &&
+		     strcmp(how, "newer") != 0 && strncmp(how, "copies", 6) != 0;
 	takes_turns = !strcmp(how, "turns");
 	has_forks = takes_turns || !strcmp(how, "forks");
 	is_pipeline = !strcmp(how, "pipeline");
@@ -442,12 +465,29 @@ int main(int argc, char **argv)
 		copy_behind();
 		return 0;
 	}
+	if (!strcmp(how, "newer")) {
+		call_newer_functions();
+		return 0;
+	}
 	if (!strcmp(how, "children")) {
 		make_children_that_look_up();
 		return 0;
 	}
+	if (!strcmp(how, "children-between")) {
+		make_children_between_launches();
+		return 0;
+	}
 	if (!strcmp(how, "memory")) {
 		allocate_alone();
+		return 0;
+	}
+	if (!strcmp(how, "memory-after-fault")) {
+		allocate_after_fault();
+		return 0;
+	}
+	if (!strcmp(how, "polls")) {
+		while (steps_left--)
+			poll_memory();
 		return 0;
 	}
 	if (is_loop) {

@@ -63,6 +63,13 @@ count() {
 	[ "$(count passed:new_size)" -eq 3 ]
 }
 
+@test "no memory that is kept is handed out once the GPU has failed" {
+	for strategies in pool graph,pool; do both 1 memory-after-fault; done
+	[ "$(count allocations_reused)" -gt 70 ]
+	[ "$(grep -c '^allocate 65536: 0$' tried.out)" -eq 40 ]
+	[ "$(grep -c '^allocate 65536: 700$' tried.out)" -eq 40 ]
+}
+
 @test "programs made by chance do the same with waits left out, also with launches put off, until the host could tell" {
 	export FAKE_DRIVER_ORDER=1
 	for strategies in fewer-waits graph; do
@@ -131,11 +138,14 @@ count() {
 	for seed in ${SEEDS:-3}; do both_later "$seed" shared; done
 }
 
-@test "what was put off comes first where no thread can be made that looks after it" {
+@test "nothing is deferred where no thread can be made that looks after it, and a program that polls gets its kernels" {
 	ulimit -s 214748364800 2>/dev/null || skip "the limit of the stack cannot be raised here"
 	for seed in ${SEEDS:-1 2}; do both "$seed" loop; done
 	[ "$(count passed:no_memory)" -gt 100 ]
-	[ "$(count memory_deferred)" -eq 2 ] # in each the first thing that could be put off
+	for seed in ${SEEDS:-1 2 3}; do both "$seed" polls; done
+	[ "$(grep -c '^polled 1$' tried.out)" -eq 40 ]
+	[ "$(count passed:no_memory)" -gt 200 ]
+	[ $(($(count launches_deferred) + $(count memory_deferred) + $(count events_deferred))) -eq 0 ]
 }
 
 @test "a wait is not taken for over when what was put off is given to the GPU while the driver is asked" {
@@ -369,6 +379,54 @@ checked() {
 	[ "$(count passed:other_library)" -eq 101 ]
 }
 
+@test "no wait is left out where a library is loaded whose name or functions say that it gives the memory to devices" {
+	export FAKE_DRIVER_ORDER=1 strategies=fewer-waits
+	local other
+	other=$(ldd "$ROOFLINECTL" | awk '$1 ~ /^libz\.so/ { print $3 }')
+	for name in libpsm2.so.2 libpsm3-fi.so libgdrapi.so.2 libibverbs.so.1; do
+		cp "$other" $name
+		tried env LD_PRELOAD="$BUILD/lib/librooflinetry.so $PWD/$name" "$tools/random_program" 1 100 loop || true
+		[ "$(count passed:other_library)" -eq 101 ]
+		rm counts.*
+	done
+	cp "$tools/libstatic_verbs.so" libof_the_program.so
+	tried env LD_PRELOAD="$BUILD/lib/librooflinetry.so $PWD/libof_the_program.so" "$tools/random_program" 1 100 loop || true
+	[ "$(count passed:other_library)" -eq 101 ]
+	rm counts.*
+	cp "$other" libother.so
+	tried env LD_PRELOAD="$BUILD/lib/librooflinetry.so $PWD/libother.so" "$tools/random_program" 1 100 loop || true
+	[ "$(count waits_left_out)" -eq 101 ]
+}
+
+@test "no wait is left out any more once a device is open that may read memory of the GPU, or another namespace has libraries" {
+	export FAKE_DRIVER_ORDER=1 strategies=fewer-waits FAKE_DEVICES=$PWD/devices
+	mkdir -p devices/infiniband
+	touch devices/infiniband/uverbs0 devices/hfi1_0 devices/gdrdrv uverbs0
+	for device in infiniband/uverbs0 hfi1_0 gdrdrv; do
+		RANDOM_PROGRAM_OPENS=/dev/$device tried env LD_PRELOAD="$BUILD/lib/librooflinetry.so $tools/libfake_devices.so" \
+			"$tools/random_program" 1 100 opens >out || true
+		grep -q '^opened 1$' out
+		[ "$(count waits_left_out)" -eq 51 ]
+		grep -q '^event waits [1-9]' out
+		[ "$(count passed:other_device)" -eq 50 ]
+		rm counts.*
+	done
+	# One that is not there, and others, give nothing to anybody.
+	for path in /dev/hfi1_that_is_not_there /dev/null "$PWD/uverbs0"; do
+		RANDOM_PROGRAM_OPENS=$path tried "$tools/random_program" 1 100 opens >out || true
+		[ "$(count waits_left_out)" -eq 101 ]
+		grep -q '^event waits 0$' out
+		rm counts.*
+	done
+	tried "$tools/random_program" 1 100 dlmopens >out || true
+	grep -q '^loaded 1$' out
+	grep -q '^event waits [1-9]' out
+	[ "$(count waits_left_out)" -eq 51 ]
+	[ "$(count passed:other_namespace)" -eq 50 ]
+	(umask 027 && ROOFLINE_TRY=fewer-waits LD_PRELOAD=$BUILD/lib/librooflinetry.so sh -c ': >made')
+	[ "$(stat -c %a made)" = 640 ]
+}
+
 @test "what was left out is made before a library is loaded, which may read memory of the GPU without the driver" {
 	export FAKE_DRIVER_ORDER=1 strategies=fewer-waits
 	tried "$tools/random_program" 1 100 loads || true
@@ -431,11 +489,26 @@ checked() {
 	grep -x "0 children failed" children
 }
 
+@test "a fork comes after what its thread launched, and waits for no other thread that is in the driver" {
+	export FAKE_DRIVER_BLOCKS=many
+	both 1 children-between
+	[ "$(grep -c '^forked at once$' tried.out)" -eq 4 ]
+	[ "$(grep -c '^child 3$' tried.out)" -eq 4 ]
+	[ "$(count launches_deferred)" -gt 100 ]
+}
+
 @test "a child of vfork that calls _exit ends nothing of its parent" {
 	tried "$tools/random_program" 1 100 vfork || true
 	[ "$(find . -name 'counts.*' | wc -l)" -eq 1 ]
 	[ "$(count passed:stepped_aside)" -eq 0 ]
 	[ "$(count launches_deferred)" -gt 1900 ]
+}
+
+@test "a child of vfork that becomes another program, or fails to, does nothing that its parent deferred" {
+	both 1 vfork-exec
+	[ "$(find . -name 'counts.*' | wc -l)" -eq 1 ]
+	[ "$(count launches_deferred)" -gt 700 ]
+	! grep . tried.err
 }
 
 @test "where each launch is followed by a wait nearly all are passed on at once" {
@@ -518,10 +591,61 @@ checked() {
 	[ "$(count waits_left_out)" -eq 0 ]
 }
 
+@test "a variable that is set to 0 has no launch wait" {
+	export CUDA_LAUNCH_BLOCKING=0 strategies=graph,fewer-waits
+	both 3
+	[ "$(count launches_deferred)" -gt 100 ]
+	[ "$(count passed:launch_blocking)" -eq 0 ]
+	rm counts.*
+	export FAKE_DRIVER_ORDER=1
+	tried "$tools/random_program" 1 100 loop || true
+	[ "$(count waits_left_out)" -eq 101 ]
+}
+
 @test "streams by turns keep the order of launches where all share one queue of the GPU" {
 	export FAKE_DRIVER_ORDER=1 FAKE_DRIVER_IDLE=1 CUDA_DEVICE_MAX_CONNECTIONS=1 strategies=graph
 	for seed in 1 2; do both "$seed" turns; done
 	[ "$(count graph_launches)" -lt 200 ]
+}
+
+@test "a version of a function that is newer than any known one is called as it is, with all done before it" {
+	export FAKE_DRIVER_NEWER=1
+	for strategies in graph graph,pool,fewer-waits,pinned; do
+		for seed in ${SEEDS:-1 2 3}; do both "$seed" newer; done
+	done
+	[ "$(count launches_deferred)" -gt 20 ]
+	grep -q '^cuMemAlloc 0 ' tried.out
+}
+
+@test "of each function with one of its own the newest version is known that the headers declare" {
+	header=$(readlink -f "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")
+	header=${header%/bin/nvcc}/include/cudaTypedefs.h
+	[ -e "$header" ] || skip "no cudaTypedefs.h"
+	newest=$(sed -n 's/.*NEWEST_KNOWN = \([0-9]*\).*/\1/p' "$root/try/lookup.c")
+	tr -d '\n' <"$root/try/handlers.h" | grep -oE 'HANDLER\("cu[A-Za-z0-9]*",[^a-z]*[0-9]+' |
+		sed 's/.*"\(cu[^"]*\)"[^0-9]*\([0-9]*\)/\1 \2/' | awk '$2 > v[$1] { v[$1] = $2 } END { for (n in v) print n, v[n] }' >handled
+	[ "$(wc -l <handled)" -gt 40 ]
+	# _ptsz and _ptds of old functions are of 7.0, and have the same arguments.
+	grep -oE 'PFN_cu[A-Za-z0-9]+_v[0-9]+\)' "$header" | sed 's/PFN_\(cu[A-Za-z0-9]*\)_v\([0-9]*\))/\1 \2/' |
+		awk -v newest="$newest" '$2 <= newest && $2 > v[$1] { v[$1] = $2 } END { for (n in v) print n, v[n] }' >declared
+	awk 'NR == FNR { known[$1] = $2; next } ($1 in known) && $2 != known[$1] { print $1, $2, "is not known"; bad = 1 } END { exit bad }' handled declared
+}
+
+@test "a program finds CUDA where it finds it bare, and nowhere else" {
+	local try=$BUILD/lib/librooflinetry.so weakly=$tools/librefers_weakly.so cuda=$PWD/lib/libcuda.so.1
+	for how in "" local global; do
+		for others in "" "$weakly" "$weakly $cuda" "$cuda $weakly"; do
+			for wanted in "" graph graph,pool,fewer-waits,pinned; do
+				LD_PRELOAD=$others "$tools/finds_cuda" $how >bare.out
+				ROOFLINE_TRY=$wanted LD_PRELOAD="$try $others" "$tools/finds_cuda" $how >tried.out
+				diff bare.out tried.out || { echo "$how, with $others and $wanted"; return 1; }
+			done
+		done
+	done
+	LD_PRELOAD=$weakly "$tools/finds_cuda" >bare.out
+	[ "$(grep -c ': not there$' bare.out)" -eq 9 ]
+	LD_PRELOAD="$weakly $cuda" "$tools/finds_cuda" >bare.out
+	[ "$(grep -c ': not there$' bare.out)" -eq 1 ]
 }
 
 @test "without a strategy nothing is put off and nothing written" {

@@ -228,6 +228,15 @@ static void assert_has(const struct drawing *drawing, const char *file, const ch
 	free(whole);
 }
 
+static void assert_ends(const struct drawing *drawing, const char *file, const char *text)
+{
+	char *whole = read_whole(drawing->folder, file);
+
+	assert_true(strlen(whole) >= strlen(text));
+	assert_string_equal(whole + strlen(whole) - strlen(text), text);
+	free(whole);
+}
+
 static void assert_has_not(const struct drawing *drawing, const char *file, const char *text)
 {
 	char *whole = read_whole(drawing->folder, file);
@@ -300,6 +309,29 @@ static void a_mark_stands_at_its_intensity_and_rate(void **state)
 	snprintf(expected, sizeof(expected), "\n%.9g\t%.9g\t15\t1\t", plane_at(&x, 1),
 		 plane_at(&y, 1e12));
 	assert_has(&drawing, "marks.dat", expected);
+	drawing_close(&drawing);
+}
+
+/* x from 0.1 to 120 and y from 100 GFLOP/s to 180 TFLOP/s */
+static void each_decade_of_an_axis_is_labelled_up_to_its_end(void **state)
+{
+	struct plane_axis x = {.length = 1036}, y = {.length = 470};
+	struct builder *b = builder_new(1, 1);
+	struct drawing drawing;
+	char expected[256];
+
+	(void)state;
+	add_kernel(b, "k", 100e6, 100e6);
+	drawing = draw(b, true, chart_roofline);
+	plane_fit_log(&x, 0.5 / 1.5, 2 * 4 * 60e12 / 4e12, 3);
+	plane_fit_log(&y, 1e12 / 1.5, 2 * 60e12 * 1.5, 3);
+	snprintf(expected, sizeof(expected), "label\n0\t0.1\n%.9g\t1\n%.9g\t10\n%.9g\t100\n",
+		 plane_at(&x, 1), plane_at(&x, 10), plane_at(&x, 100));
+	assert_ends(&drawing, "xtics.dat", expected);
+	snprintf(expected, sizeof(expected),
+		 "label\n0\t100 GFLOP/s\n%.9g\t1 TFLOP/s\n%.9g\t10 TFLOP/s\n%.9g\t100 TFLOP/s\n",
+		 plane_at(&y, 1e12), plane_at(&y, 1e13), plane_at(&y, 1e14));
+	assert_ends(&drawing, "ytics.dat", expected);
 	drawing_close(&drawing);
 }
 
@@ -508,6 +540,7 @@ int main(void)
 		cmocka_unit_test(a_logarithmic_axis_begins_at_a_decade_and_places_by_factors),
 		cmocka_unit_test(every_kernel_with_flops_and_the_application_have_a_mark),
 		cmocka_unit_test(a_mark_stands_at_its_intensity_and_rate),
+		cmocka_unit_test(each_decade_of_an_axis_is_labelled_up_to_its_end),
 		cmocka_unit_test(what_is_above_its_roof_is_marked_as_wrong_data),
 		cmocka_unit_test(kernels_that_lie_on_each_other_are_all_named),
 		cmocka_unit_test(without_counters_no_roofline_is_drawn_and_what_counts_is_told),

@@ -7,6 +7,9 @@
 
 #include <cmocka.h>
 
+#include "collector/guard.c"
+#include "collector/wait.c"
+
 #include "collector/counters/counter_gate.c"
 
 #define MS INT64_C(1000000)

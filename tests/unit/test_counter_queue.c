@@ -127,8 +127,8 @@ static void test_every_kind(void **state)
 	assert_int_equal(written, 6);
 	assert_int_equal(names, 2); /* of the overhead, and of one metric */
 	assert_int_equal(filtered, 1);
-	free(queue.filling);
-	free(queue.writing);
+	free(queue.halves[0]);
+	free(queue.halves[1]);
 }
 
 #define TEST(name, function)                     \

@@ -209,6 +209,23 @@ static void a_collective_leads_the_path_to_the_rank_that_came_last(void **state)
 	job_done(&it);
 }
 
+static void waiting_beside_computation_is_not_exposed(void **state)
+{
+	struct builder *b = builder_new(2, 2);
+	struct built_job it;
+
+	(void)state;
+	job_run(b, 0, JOB_REDUCE, 100, 1000);
+	job_run(b, 0, "k", 200, 500);
+	job_run(b, 1, "k", 0, 900);
+	job_run(b, 1, JOB_REDUCE, 900, 1000);
+	it = job_of(b);
+	assert_int_equal(it.job->ranks[0].times.wait_ns, 800);
+	assert_int_equal(it.job->ranks[0].times.exposed_wait_ns, 500);
+	assert_int_equal(it.job->all.exposed_wait_ns, 500);
+	job_done(&it);
+}
+
 /* As only a damaged recording, or a clock of microseconds, has them. */
 static void operations_that_take_no_time_end_the_path(void **state)
 {
@@ -286,6 +303,7 @@ int main(void)
 		cmocka_unit_test(a_rank_does_not_send_to_itself),
 		cmocka_unit_test(programs_that_no_launcher_numbered_pair_no_copies),
 		cmocka_unit_test(a_collective_leads_the_path_to_the_rank_that_came_last),
+		cmocka_unit_test(waiting_beside_computation_is_not_exposed),
 		cmocka_unit_test(operations_that_take_no_time_end_the_path),
 		cmocka_unit_test(recordings_that_were_cut_off_are_compared_up_to_the_first_end),
 		cmocka_unit_test(groups_of_ranks_are_not_compared_with_each_other),

@@ -348,6 +348,10 @@ static void test_wrong(void **state)
 	assert_int_equal(point->binding, ROOF_dram);
 	assert_true(point->is_wrong && wrong.placed.roofline->has_wrong);
 	assert_true(wrong.placed.roofline->application.is_wrong);
+	assert_true(roofline_is_at_roof(right.placed.roofline->kernels));
+	assert_true(roofline_is_at_dram(right.placed.roofline->kernels));
+	assert_false(roofline_is_at_roof(point));
+	assert_false(roofline_is_at_dram(point));
 	scene_free(&right);
 	scene_free(&wrong);
 }

@@ -191,6 +191,44 @@ static int count_near(const char *search, size_t trials, double largest_tile)
 
 /* ---- tests ---- */
 
+/* Two parents that have nothing in common, and children of these. */
+static void children_have_what_is_of_both_parents_and_of_neither(void **state)
+{
+	struct tune_space space;
+	struct tune_history history;
+	struct tune_task task = {.history = &history, .most_trials = 6};
+	size_t both = 0, changed = 0;
+
+	(void)state;
+	open_space(&space);
+	assert_int_equal(tune_history_open(&history, &space, false), 0);
+	for (size_t i = 0; i < 5; i++) {
+		size_t level = i == 0 ? 0 : 3;
+		struct tune_trial trial = {.point = tune_space_find(&space, (size_t[]){level, level,
+										       level}),
+					   .value = i == 0 ? 1 : 2};
+
+		assert_int_equal(tune_history_add(&history, &trial), 0);
+	}
+	tune_seed(&task, 1);
+	for (int i = 0; i < 1000; i++) {
+		size_t child = tune_search_genetic(&task), of_first = 0, of_second = 0;
+
+		for (size_t parameter = 0; parameter < 3; parameter++) {
+			size_t level = tune_space_level(&space, child, parameter);
+
+			of_first += level == 0;
+			of_second += level == 3;
+		}
+		both += of_first && of_second && of_first + of_second == 3;
+		changed += of_first && of_second && of_first + of_second == 2;
+	}
+	assert_true(both > 120);
+	assert_true(changed > 20);
+	tune_history_free(&history);
+	tune_space_free(&space);
+}
+
 static void trying_everything_finds_the_best(void **state)
 {
 	(void)state;
@@ -378,6 +416,7 @@ static void a_budget_of_seconds_ends_a_search(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(children_have_what_is_of_both_parents_and_of_neither),
 		cmocka_unit_test(trying_everything_finds_the_best),
 		cmocka_unit_test(bayesian_and_model_find_it_with_15_percent_of_the_trials),
 		cmocka_unit_test(genetic_finds_it_with_30_percent_and_chance_does_not),

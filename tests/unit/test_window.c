@@ -6,6 +6,8 @@
 
 #include <cmocka.h>
 
+#include "collector/guard.c"
+
 #include "collector/window.c"
 
 static int set_up(void **state)
@@ -71,6 +73,31 @@ static void what_begins_while_it_is_paused_is_left_out_and_before_nothing_is(voi
 	assert_true(window_contains(701));
 }
 
+/* The clock was set an hour forward 10 s ago, and back again 5 s ago. */
+static void a_clock_that_is_set_changes_no_span(void **state)
+{
+	const int64_t s = INT64_C(1000000000), hour_ns = 3600 * s;
+	int64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	int64_t offset_ns = clock_ns(CLOCK_REALTIME) - now_ns;
+
+	(void)state;
+	era_count = marked.count = pauses.count = 0;
+	begin_era(now_ns - 20 * s, offset_ns);
+	begin_era(now_ns - 10 * s, offset_ns + hour_ns);
+	begin_era(now_ns - 5 * s, offset_ns);
+	window_init(now_ns - 15 * s + offset_ns, 0, 12 * s, false);
+	assert_true(window_contains(now_ns - 14 * s + offset_ns));
+	assert_true(window_contains(now_ns - 7 * s + offset_ns + hour_ns));
+	assert_true(window_contains(now_ns - 4 * s + offset_ns));
+	assert_false(window_contains(now_ns - 2 * s + offset_ns));
+	assert_true(window_is_over_since(2 * s));
+	assert_false(window_is_over_since(4 * s));
+	assert_false(window_contains(INT64_MAX));
+	first_ns = INT64_MIN;
+	last_ns = INT64_MAX;
+	era_count = 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -81,6 +108,7 @@ int main(void)
 		cmocka_unit_test_setup(without_marked_spans_a_call_changes_nothing, set_up),
 		cmocka_unit_test_setup(
 			what_begins_while_it_is_paused_is_left_out_and_before_nothing_is, set_up),
+		cmocka_unit_test(a_clock_that_is_set_changes_no_span),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

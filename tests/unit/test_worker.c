@@ -86,8 +86,8 @@ static void test_slices(void **state)
 		assert_int_equal(worker_slices(1000, least[i], visit, &counted), 0);
 		for (size_t j = 0; j < 1000; j++)
 			assert_int_equal(counted.visits[j], 1);
-		counted.failing = 700;
-		assert_int_equal(worker_slices(1000, least[i], visit, &counted), -EIO);
+		for (counted.failing = 0; counted.failing < 1000; counted.failing += 111)
+			assert_int_equal(worker_slices(1000, least[i], visit, &counted), -EIO);
 	}
 	assert_int_equal(worker_slices(0, 1, visit, &(struct counted){.failing = 1}), 0);
 }
@@ -105,8 +105,8 @@ int main(void)
 		{"what was done is there when it was waited for", test_work, NULL, NULL, NULL},
 		{"few items are worked on at once, many on a thread", test_few, NULL, NULL, NULL},
 		{"whoever waits is told that it failed", test_failure, NULL, NULL, NULL},
-		{"slices have each item once, and tell where one failed", test_slices, NULL, NULL,
-		 NULL},
+		{"slices have each item once, and fail where any of them does", test_slices, NULL,
+		 NULL, NULL},
 		{"there is a core, and no more than are wanted", test_cores, NULL, NULL, NULL},
 	};
 

@@ -26,6 +26,11 @@ static struct mock_kernel run_kernel(const struct mock_launch *launch)
 	return kernel;
 }
 
+static bool is_graph(const struct mock_launch *launch)
+{
+	return launch->call == MOCK_GRAPH || launch->call == MOCK_GRAPH_PER_THREAD;
+}
+
 static void record_launch(const struct mock_launch *launch, uint32_t correlation, bool is_replayed)
 {
 	CUpti_ActivityKernel10 kernel = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
@@ -37,7 +42,7 @@ static void record_launch(const struct mock_launch *launch, uint32_t correlation
 					 .blockY = 1,
 					 .blockZ = 1,
 					 .correlationId = correlation,
-					 .graphId = launch->call == MOCK_GRAPH ? 9 : 0,
+					 .graphId = is_graph(launch) ? 9 : 0,
 					 .name = launch->name};
 	struct mock_kernel ran = run_kernel(launch);
 
@@ -81,21 +86,28 @@ static CUpti_CallbackId fill_parameters(union launch_parameters *parameters, CUl
 		return launch->call == MOCK_PLAIN ? CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel
 						  : CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz;
 	case MOCK_EXTENDED:
+	case MOCK_EXTENDED_PER_THREAD:
 	case MOCK_EXTENDED_COOPERATIVE:
 		parameters->extended = (cuLaunchKernelEx_params){.config = config,
 								 .f = function,
 								 .kernelParams = launch->parameters,
 								 .extra = launch->extra};
-		return CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx;
+		return launch->call == MOCK_EXTENDED_PER_THREAD
+			       ? CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz
+			       : CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx;
 	case MOCK_COOPERATIVE:
+	case MOCK_COOPERATIVE_PER_THREAD:
 		parameters->cooperative =
 			(cuLaunchCooperativeKernel_params){.f = function,
 							   SHAPE(launch),
 							   .kernelParams = launch->parameters};
-		return CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel;
+		return launch->call == MOCK_COOPERATIVE
+			       ? CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel
+			       : CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz;
 	default:
 		parameters->graph = (cuGraphLaunch_params){.hGraph = function};
-		return CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch;
+		return launch->call == MOCK_GRAPH ? CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch
+						  : CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz;
 	}
 }
 
@@ -122,7 +134,7 @@ void mock_launch(const struct mock_launch *launch)
 	CUpti_CallbackData data = {
 		.functionParams = &parameters,
 		.functionReturnValue = &status,
-		.symbolName = launch->call == MOCK_GRAPH ? NULL : launch->name,
+		.symbolName = is_graph(launch) ? NULL : launch->name,
 		.context = launch->context,
 		.contextUid = launch->context_id,
 		.correlationId = __atomic_add_fetch(&last_correlation, 1, __ATOMIC_RELAXED),
@@ -133,13 +145,30 @@ void mock_launch(const struct mock_launch *launch)
 	mock_call_subscriber(CUPTI_CB_DOMAIN_DRIVER_API, id, &data, CUPTI_API_EXIT);
 }
 
+static const struct {
+	CUpti_CallbackId begin, end;
+} capture_calls[] = {
+	{CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2,
+	 CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture},
+	{CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2_ptsz,
+	 CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz},
+	{CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture, CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture},
+	{CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_ptsz,
+	 CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz},
+	{CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph,
+	 CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture},
+	{CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph_ptsz,
+	 CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz},
+};
+
 void mock_capture(bool is_begin, int status)
 {
+	size_t form = (size_t)mock_number("MOCK_CAPTURE", 0) %
+		      (sizeof(capture_calls) / sizeof(*capture_calls));
 	cuStreamBeginCapture_v2_params parameters = {NULL, CU_STREAM_CAPTURE_MODE_GLOBAL};
 	CUresult result = (CUresult)status;
 	CUpti_CallbackData data = {.functionParams = &parameters, .functionReturnValue = &result};
-	CUpti_CallbackId id = is_begin ? CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2
-				       : CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture;
+	CUpti_CallbackId id = is_begin ? capture_calls[form].begin : capture_calls[form].end;
 
 	mock_call_subscriber(CUPTI_CB_DOMAIN_DRIVER_API, id, &data, CUPTI_API_ENTER);
 	if (result == CUDA_SUCCESS)

@@ -32,6 +32,7 @@
  *   MOCK_IMAGE_SAMPLES    images for more samples are refused
  *   MOCK_SAMPLED_FILE     file that gets a line for each kernel that ran while its GPU was sampled:
  *                         device,start_ns,end_ns,blocks,name,recorded|unrecorded
+ *   MOCK_CAPTURE          which call begins a capture, and which ends it: a number from 0 to 5 (0: of version 2; capture_calls)
  *   MOCK_RANGES_FILE      file that gets a line for each launch that ran inside a range:
  *                         correlation,pass,name,blocks,recorded|unrecorded,run|captured
  */
@@ -48,9 +49,12 @@ struct mock_launch {
 		MOCK_PLAIN,
 		MOCK_PER_THREAD, /* the stream of each thread: _ptsz */
 		MOCK_EXTENDED,
+		MOCK_EXTENDED_PER_THREAD,
 		MOCK_EXTENDED_COOPERATIVE,
 		MOCK_COOPERATIVE,
+		MOCK_COOPERATIVE_PER_THREAD,
 		MOCK_GRAPH,
+		MOCK_GRAPH_PER_THREAD,
 	} call;
 	const char *name;
 	unsigned long function; /* equal for equal kernels */

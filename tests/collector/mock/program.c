@@ -13,6 +13,9 @@ void mock_program_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const v
 	static atomic_uint last_correlation = 500000;
 	uint64_t kept = 0;
 	CUpti_CallbackData data = {
+		.functionName = id == CUPTI_DRIVER_TRACE_CBID_cuMemFreeAsync  ? "cuMemFreeAsync"
+				: id == CUPTI_DRIVER_TRACE_CBID_cuEventRecord ? "cuEventRecord"
+									      : NULL,
 		.functionParams = parameters,
 		.functionReturnValue = &status,
 		.context = (CUcontext)1,

@@ -6,7 +6,7 @@ torch.manual_seed(0)
 model = torch.nn.Sequential(torch.nn.Linear(128, 256), torch.nn.ReLU(), torch.nn.Linear(256, 128)).cuda()
 head = torch.nn.Linear(128, 10).cuda()
 inputs = torch.randn(64, 128, device="cuda")
-graphed = torch.cuda.make_graphed_callables(model, (inputs.clone().requires_grad_(),))
+graphed = torch.cuda.make_graphed_callables(model, (inputs.clone(),))
 optimizer = torch.optim.SGD([*model.parameters(), *head.parameters()], lr=1e-2)
 labels = torch.arange(64, device="cuda") % 10
 for _ in range(40):

@@ -9,7 +9,7 @@ w_scale, x_scale = weights.abs().max() / 127, inputs.abs().max() / 127
 w_int = (weights / w_scale).round().to(torch.int8)
 x_int = (inputs / x_scale).round().to(torch.int8)
 for _ in range(20):
-    made = torch._int_mm(x_int, w_int.T.contiguous().T.contiguous()).float() * w_scale * x_scale
+    made = torch._int_mm(x_int, w_int).float() * w_scale * x_scale
 error = (made - inputs @ weights).abs().mean() / (inputs @ weights).abs().mean()
 print(f"error of int8 {error.item():.2f}")
 one = torch.ones((), device="cuda")

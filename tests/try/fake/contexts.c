@@ -77,6 +77,17 @@ CUresult cuCtxSynchronize(void)
 	return fake_captures ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : fake_wait();
 }
 
+CUresult cuCtxSynchronize_v2(CUcontext context)
+{
+	CUcontext before = fake_current();
+	CUresult result;
+
+	stack[depth++] = context ? context : before;
+	result = cuCtxSynchronize();
+	depth--;
+	return result;
+}
+
 CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority)
 {
 	*stream = calloc(1, sizeof(**stream));
@@ -273,6 +284,13 @@ CUresult cuStreamWaitEvent_ptsz(CUstream stream, CUevent event, unsigned flags)
 	return cuStreamWaitEvent(stream ? stream : CU_STREAM_PER_THREAD, event, flags);
 }
 
+static unsigned long event_waits;
+
+unsigned long fake_event_waits(void)
+{
+	return __atomic_load_n(&event_waits, __ATOMIC_SEQ_CST);
+}
+
 CUresult cuEventSynchronize(CUevent event)
 {
 	static unsigned times;
@@ -285,6 +303,7 @@ CUresult cuEventSynchronize(CUevent event)
 	fake_use_event(event);
 	fake_settle_pieces_behind(event);
 	fake_wait_for_event(event);
+	__atomic_add_fetch(&event_waits, 1, __ATOMIC_SEQ_CST);
 	pthread_mutex_unlock(&fake_lock);
 	return fake_answer();
 }

@@ -30,7 +30,7 @@ static const struct kind kinds[] = {
 };
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
-enum { BLOCK_MAX = 1024, SHARED_MAX = 48 << 10, SLOW_US = 250 };
+enum { BLOCK_MAX = 1024, SHARED_MAX = 48 << 10, SLOW_US = 250, BLOCK_S = 3 };
 
 static struct handle functions[KINDS], kernels[KINDS];
 
@@ -209,8 +209,21 @@ static void run_numbered(const struct work *work, int stream)
 	run_kind(work);
 }
 
+/* The driver does not work in another process than that which began to use it. */
+static void look_at_process(void)
+{
+	static const char message[] = "the driver is used in a child\n";
+	static pid_t process;
+
+	if (!process)
+		process = getpid();
+	if (process != getpid() && write(STDERR_FILENO, message, sizeof(message) - 1) < 0)
+		abort();
+}
+
 CUresult fake_run(const struct work *work, CUstream stream)
 {
+	look_at_process();
 	fake_settle_pieces();
 	fake_end_operation();
 	if (!strncmp(work->kind->name, "copy_", 5))
@@ -299,6 +312,18 @@ CUresult fake_give(const struct work *work, CUstream stream)
 	return result;
 }
 
+/* FAKE_DRIVER_BLOCKS=KIND: the third launch of a kernel of that kind returns after three seconds, as where the GPU has no room
+ * for more. */
+static void wait_for_room(const struct handle *handle)
+{
+	static unsigned times;
+	const char *kind = getenv("FAKE_DRIVER_BLOCKS");
+
+	if (kind && handle && !strcmp(handle->kind->name, kind) &&
+	    __atomic_add_fetch(&times, 1, __ATOMIC_SEQ_CST) == 3)
+		sleep(BLOCK_S);
+}
+
 static CUresult launch(CUfunction function, const unsigned grid[3], const unsigned block[3],
 		       unsigned shared, CUstream stream, void **parameters, void **extra,
 		       bool has_cluster)
@@ -311,6 +336,7 @@ static CUresult launch(CUfunction function, const unsigned grid[3], const unsign
 		return CUDA_ERROR_INVALID_CONTEXT;
 	if (!parameters && fake_takes_turns())
 		usleep(SLOW_US);
+	wait_for_room(handle);
 	pthread_mutex_lock(&fake_lock);
 	result = fake_current()->error
 			 ? fake_current()->error

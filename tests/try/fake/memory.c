@@ -315,33 +315,81 @@ CUresult cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr to, CUdeviceptr from, size_t byte
 	return cuMemcpyDtoDAsync(to, from, bytes, stream ? stream : CU_STREAM_PER_THREAD);
 }
 
+/* FAKE_DRIVER_NEWER=1: from VERSION_NEWER on each function is another one, which takes numbers. */
+static CUresult newer(const char *name, const long numbers[7])
+{
+	CUresult result;
+
+	pthread_mutex_lock(&fake_lock);
+	fake_mix(numbers, 7 * sizeof(numbers[0]));
+	result = fake_observe(name, numbers[6]);
+	pthread_mutex_unlock(&fake_lock);
+	return result;
+}
+
+#define NEWER(name)                                                                          \
+	static CUresult newer_##name(long a, long b, long c, long d, long e, long f, long g) \
+	{                                                                                    \
+		return newer(#name, (const long[]){a, b, c, d, e, f, g});                    \
+	}
+/* Not by NEWER(), as cuda.h defines such names to be others. */
+#define NEWER_COPY(name, exported, suffix)                                                   \
+	static CUresult newer_##name(long a, long b, long c, long d, long e, long f, long g) \
+	{                                                                                    \
+		return newer(#name, (const long[]){a, b, c, d, e, f, g});                    \
+	}
+FAKE_DRIVER_FUNCTIONS(NEWER, NEWER)
+FAKE_DRIVER_COPIES(NEWER_COPY)
+NEWER(cuStreamBeginCapture)
+NEWER(cuMemcpyDtoDAsync)
+NEWER(cuGetProcAddress)
+NEWER(cuCtxCreate)
+
+/* A version that is newer than any known one, by the name that a driver would export. */
+CUresult cuMemFree_v9(CUdeviceptr address, long more)
+{
+	CUresult result;
+
+	pthread_mutex_lock(&fake_lock);
+	fake_mix(&more, sizeof(more));
+	result = fake_observe("newer free", more);
+	pthread_mutex_unlock(&fake_lock);
+	return result == CUDA_SUCCESS ? cuMemFree(address) : result;
+}
+
 /* As the newest version, that of one stream for each thread where flags ask for it. */
 CUresult cuGetProcAddress(const char *name, void **function, int version, cuuint64_t flags,
 			  CUdriverProcAddressQueryResult *status)
 {
 	static const struct {
 		const char *name;
-		void *function, *per_thread;
+		void *function, *per_thread, *newer;
 	} all[] = {
-#define EXPORTED(name) {#name, (void *)(name), (void *)(name)},
-#define EXPORTED_TWICE(name) {#name, (void *)(name), (void *)(name##_ptsz)},
-		FAKE_DRIVER_FUNCTIONS(EXPORTED,
-				      EXPORTED_TWICE){"cuStreamBeginCapture",
-						      (void *)cuStreamBeginCapture,
-						      (void *)cuStreamBeginCapture_v2_ptsz},
-		{"cuMemcpyDtoDAsync", (void *)cuMemcpyDtoDAsync, (void *)cuMemcpyDtoDAsync_v2_ptsz},
-#define EXPORTED_COPY(name, exported, suffix) {#name, (void *)(name), (void *)(exported##suffix)},
+#define EXPORTED(name) {#name, (void *)(name), (void *)(name), (void *)(newer_##name)},
+#define EXPORTED_TWICE(name) {#name, (void *)(name), (void *)(name##_ptsz), (void *)(newer_##name)},
+		FAKE_DRIVER_FUNCTIONS(EXPORTED, EXPORTED_TWICE){
+			"cuStreamBeginCapture", (void *)cuStreamBeginCapture,
+			(void *)cuStreamBeginCapture_v2_ptsz, (void *)newer_cuStreamBeginCapture},
+		{"cuMemcpyDtoDAsync", (void *)cuMemcpyDtoDAsync, (void *)cuMemcpyDtoDAsync_v2_ptsz,
+		 (void *)newer_cuMemcpyDtoDAsync},
+#define EXPORTED_COPY(name, exported, suffix) \
+	{#name, (void *)(name), (void *)(exported##suffix), (void *)(newer_##name)},
 		FAKE_DRIVER_COPIES(EXPORTED_COPY){"cuGetProcAddress", (void *)cuGetProcAddress,
-						  (void *)cuGetProcAddress},
-		{"cuCtxCreate", (void *)cuCtxCreate_v4, (void *)cuCtxCreate_v4}};
+						  (void *)cuGetProcAddress,
+						  (void *)newer_cuGetProcAddress},
+		{"cuCtxCreate", (void *)cuCtxCreate_v4, (void *)cuCtxCreate_v4,
+		 (void *)newer_cuCtxCreate}};
+	bool is_newer = version >= VERSION_NEWER && getenv("FAKE_DRIVER_NEWER");
 
-	(void)version;
 	*function = NULL;
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if (!strcmp(all[i].name, name))
-			*function = flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
+			*function = is_newer ? all[i].newer
+				    : flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
 					    ? all[i].per_thread
 					    : all[i].function;
+	if (!is_newer && version >= 13000 && !strcmp(name, "cuCtxSynchronize"))
+		*function = (void *)cuCtxSynchronize_v2;
 	if (status)
 		*status = *function ? CU_GET_PROC_ADDRESS_SUCCESS
 				    : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;

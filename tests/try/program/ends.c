@@ -9,11 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define TRUE_PROGRAM "/bin/true"
 
-enum { CHILDREN = 600, CHILD_S = 10, LOOKING = 2 };
+enum {
+	CHILDREN = 600,
+	CHILD_S = 10,
+	LOOKING = 2,
+	LAUNCHES = 30,
+	FORK_S = 2, /* less than a launch is blocked for */
+	INSIDE_US = 300000
+};
 
 static char *const words[] = {"true", NULL};
 
@@ -142,4 +150,59 @@ void make_children_that_look_up(void)
 	for (int i = 0; i < LOOKING; i++)
 		pthread_join(looking[i], NULL);
 	printf("%d children failed\n", failed_count);
+}
+
+/* ---- children between launches ---- */
+
+static void launch_often(unsigned kind)
+{
+	for (int i = 0; i < LAUNCHES; i++)
+		do_launch(&(struct launch){.kind = kind, .stream = 3});
+}
+
+/* It is in the driver for a while (FAKE_DRIVER_BLOCKS=many). */
+static void *launch_many(void *unused)
+{
+	(void)unused;
+	must(p_cuCtxSetCurrent(context), "cuCtxSetCurrent");
+	launch_often(3);
+	must(p_cuStreamSynchronize(streams[3]), "cuStreamSynchronize");
+	return NULL;
+}
+
+/* The child prints what the driver had done by the time of the fork. */
+static void make_child(bool is_telling)
+{
+	time_t start = time(NULL);
+	int status;
+	pid_t child;
+
+	fflush(stdout);
+	child = fork();
+	if (child == 0) {
+		alarm(CHILD_S);
+		if (is_telling)
+			report("done before the fork", CUDA_SUCCESS);
+		fflush(stdout);
+		_exit(3);
+	}
+	printf("forked %s\n", time(NULL) - start < FORK_S ? "at once" : "late");
+	waitpid(child, &status, 0);
+	printf("child %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));
+}
+
+void make_children_between_launches(void)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < 3; i++) {
+		launch_often(1);
+		make_child(true);
+		report("done after it", CUDA_SUCCESS);
+	}
+	pthread_create(&thread, NULL, launch_many, NULL);
+	usleep(INSIDE_US);
+	make_child(false);
+	pthread_join(thread, NULL);
+	report("done", CUDA_SUCCESS);
 }

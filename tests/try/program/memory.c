@@ -146,3 +146,19 @@ void allocate_alone(void)
 	allocate_and_free(LARGE_BYTES);
 	report_wait("memory", p_cuCtxSynchronize());
 }
+
+/* Once a kernel has failed the driver refuses to allocate, so kept memory must not be handed out either. */
+void allocate_after_fault(void)
+{
+	CUfunction fault;
+	CUdeviceptr memory = 0;
+
+	for (unsigned i = 0; i < steps_left; i++)
+		allocate_and_free(1 << 16);
+	must(p_cuModuleGetFunction(&fault, NULL, "fault"), "fault");
+	must(p_cuMemAlloc(&memory, 1 << 12), "cuMemAlloc");
+	report("launch", p_cuLaunchKernel(fault, 1, 1, 1, 1, 1, 1, 0, streams[3], NULL, NULL));
+	for (unsigned i = 0; i < steps_left; i++)
+		allocate_and_free(1 << 16);
+	report("free", p_cuMemFree(memory));
+}

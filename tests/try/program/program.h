@@ -30,13 +30,17 @@ extern __typeof__(cuCtxCreate_v4) *p_cuCtxCreate;
 extern __typeof__(cuStreamBeginCapture) *p_cuStreamBeginCapture;
 extern __typeof__(cuMemcpyDtoDAsync) *p_cuMemcpyDtoDAsync;
 extern uint64_t (*p_fake_digest)(void);
-extern unsigned long (*p_fake_unfinished)(void);
+extern unsigned long (*p_fake_unfinished)(void), (*p_fake_event_waits)(void);
 extern void (*p_fake_name)(CUdeviceptr, long);
 extern void (*p_fake_unmaps)(const void *, size_t);
 extern CUresult (*p_get_texture)(CUtexref *, CUmodule, const char *); /* cuModuleGetTexRef */
 
 /* way: 0 to 2.  is_per_thread: the default stream is one for each thread. */
 void find_functions(unsigned way, bool is_per_thread);
+
+/* Waits by the version of cuCtxSynchronize that takes a context, and calls versions of all functions that are newer than any
+ * known one, which take numbers, between launches. */
+void call_newer_functions(void);
 
 /* Ends the program where something failed that never should. */
 void must(CUresult result, const char *what);
@@ -80,6 +84,7 @@ void packed_launch(void);
 void allocate(unsigned buffer, size_t bytes, CUstream stream);
 void renew_memory(void);
 void allocate_alone(void);
+void allocate_after_fault(void);
 
 /* ---- a program that shows the host nothing, until it does ---- */
 
@@ -129,5 +134,8 @@ void end_as(const char *how);
 
 /* While a thread looks up functions of the driver. */
 void make_children_that_look_up(void);
+
+/* Right after launches, then while another thread is in the driver. */
+void make_children_between_launches(void);
 
 #endif

@@ -1,0 +1,24 @@
+/*
+ * libfake_devices.c - a stand-in for devices of network adapters, which a program can open, and for libraries that use them.
+ *
+ * FAKE_DEVICES=FOLDER: what is there is opened in place of /dev.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int open(const char *path, int flags, ...)
+{
+	const char *folder = getenv("FAKE_DEVICES");
+	char other[4096];
+
+	if (folder && !strncmp(path, "/dev/", 5)) {
+		snprintf(other, sizeof(other), "%s%s", folder, path + 4);
+		path = other;
+	}
+	return (int)syscall(SYS_openat, AT_FDCWD, path, flags, 0600);
+}
