@@ -117,7 +117,7 @@ printf '#!/usr/bin/env bash\nsource "$(dirname "$0")/common.bash"\nverdict "noth
 exact "a style check"
 
 # With -o the objects that were copied stay, although they were compiled with other flags.
-{ make -s -j2 -o build/.flags CFLAGS=-O0 BUILD=build build/bin/rooflinectl 2>&1 || echo "does not build"; } | grep -E 'error|does not build' |
+{ make -s -j"$(nproc)" -o build/.flags CFLAGS=-O0 BUILD=build build/bin/rooflinectl 2>&1 || echo "does not build"; } | grep -E 'error|does not build' |
 	verdict "what was added so builds"
 
 tool=$scratch/build/bin/rooflinectl
