@@ -239,6 +239,21 @@ static void reserve(const char *folder)
 	atexit(give_back);
 }
 
+/* Some disks give what a user makes an owner of their choice (root on NFS): then the folder has the same. */
+static bool has_owner_of_new_files(const char *folder, uid_t owner)
+{
+	char probe[2 * PATH_MAX + 16];
+	struct stat status;
+	bool is_same;
+
+	snprintf(probe, sizeof(probe), "%s/.owner.XXXXXX", folder);
+	if (!mkdtemp(probe))
+		return false;
+	is_same = lstat(probe, &status) == 0 && status.st_uid == owner;
+	rmdir(probe);
+	return is_same;
+}
+
 /* The collector looks once more, and then never follows the path again. */
 static const char *find_problem(const char *folder)
 {
@@ -250,7 +265,7 @@ static const char *find_problem(const char *folder)
 		return "is a link: name the folder that it leads to";
 	if (!S_ISDIR(status.st_mode))
 		return NULL;
-	if (status.st_uid != geteuid())
+	if (status.st_uid != geteuid() && !has_owner_of_new_files(folder, status.st_uid))
 		return "belongs to another user: choose another folder with -o, or a name in it";
 	return status.st_mode & S_IWOTH
 		       ? "may be written to by all users: choose another folder with -o, or a name in it"
