@@ -28,8 +28,9 @@
 #include "cmd/record_options.h"
 #include "roofline/ranks.h"
 
-#define VALUE_BYTES 64	    /* longer ones are none of ours */
-#define TEXT_MOST (1 << 20) /* of process.csv, where what is looked for stands at the beginning */
+#define VALUE_BYTES 64 /* longer ones are none of ours */
+#define TEXT_MOST \
+	(1 << 20) /* bytes of process.csv: the rows that are looked for stand at its beginning */
 
 /* Of a record above this one. */
 static char *outer_folder; /* or NULL */
@@ -180,7 +181,7 @@ static bool may_others_write(const char *folder)
 	return stat(folder, &status) == 0 && (status.st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* The folder has to be the same for every process that the program starts.  Where others could make it first, nobody can guess
+/* The folder has to be the same for every process that the program starts.  Where others could make it first, no one can guess
  * its name. */
 int record_output_folder(char *folder, size_t size, const char *who)
 {

@@ -23,7 +23,7 @@
 #define CLOSE_RANGE_UNSHARE (1u << 1)
 #endif
 
-#define FIRST_OF_OWN_TABLE 3 /* what a C library that fails writes to 2 is no row */
+#define FIRST_OF_OWN_TABLE 3 /* a C library that fails writes to 2 */
 #define FIRST_AMONG_OTHERS 512
 
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER; /* one asks at a time */
@@ -55,7 +55,7 @@ static void close_all(void)
 	closedir(folder);
 }
 
-/* Nothing stays open that the program closes: whoever reads its pipes waits for that. */
+/* Nothing stays open that the program closes: a reader of its pipes waits for that. */
 static bool leave_table(void)
 {
 	if (syscall(SYS_close_range, 0u, ~0u, CLOSE_RANGE_UNSHARE) == 0)
@@ -131,7 +131,7 @@ bool own_descriptors_start(void)
 	return found;
 }
 
-/* With the turn, so that nobody has the thread warn of something else. */
+/* With the turn, so that the warnings are those of this work. */
 static void ask(void (*work)(void *data), void *data)
 {
 	pthread_mutex_lock(&lock);
