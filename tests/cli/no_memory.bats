@@ -33,7 +33,7 @@ bats_require_minimum_version 1.5.0
 	python3 "$root/tests/tools/make_job.py" job --ranks 2 --steps 8
 	"$ROOFLINECTL" report --section processes job >whole
 	for at in {1..40}; do
-		LD_PRELOAD="$BUILD/tests/tools/libfail_malloc.so" FAIL_AT="$at" run --separate-stderr "$ROOFLINECTL" report --section processes job
+		run --separate-stderr env LD_PRELOAD="$BUILD/tests/tools/libfail_malloc.so" FAIL_AT="$at" "$ROOFLINECTL" report --section processes job
 		[ "$status" -eq 1 ] || { [ "$status" -eq 0 ] && diff whole - <<<"$output"; }
 		[ "$status" -eq 0 ] || [ "${#stderr_lines[@]}" -eq 1 ]
 	done

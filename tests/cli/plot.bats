@@ -99,7 +99,7 @@ rooflinectl plot: atomics: not drawn: recording has no counters of atomics; reco
 		-e "load '$root/plots/style.gp'" -e "print palette; print hatch" 2>colors.txt
 	python3 - "$root/html/colors.js" <<-'END'
 		import re, sys
-		colors, hatches = (list(map(int, re.findall(r'-?\d+', line))) for line in open('colors.txt').read().split())
+		colors, hatches = (list(map(int, re.findall(r'-?\d+', line))) for line in open('colors.txt') if line.startswith('['))
 		def lightness(color):
 		    red, green, blue = (((color >> shift & 255) / 255) ** 2.2 for shift in (16, 8, 0))
 		    return 116 * (0.2126 * red + 0.7152 * green + 0.0722 * blue) ** (1 / 3) - 16

@@ -27,7 +27,7 @@ analyze() {
 
 # Without it there is no run without recording.
 has_try() {
-	[ -e "$BUILD/lib/librooflinetry.so" ]
+	[ -e "$BUILD/lib/librooflinetry.so" ] && [[ $(realpath "$BUILD") != *[[:space:]:]* ]] # it is preloaded
 }
 
 # runs: which runs the recording has

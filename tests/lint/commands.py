@@ -115,9 +115,10 @@ class Script:
             if words[0] not in (".", "source", "load") or not words[1:]:
                 continue
             place = re.sub(f".*{OPERAND}[@$]?\\w*", ".", words[1]).removesuffix(".bash") + ".bash"
-            path = os.path.normpath(os.path.join(os.path.dirname(self.path), place))
-            if path in scripts:
-                found |= {path} | scripts[path].sources(scripts)
+            for folder in (os.path.dirname(self.path), ""):  # the script's own, or the repository
+                path = os.path.normpath(os.path.join(folder, place))
+                if path in scripts and path != self.path:
+                    found |= {path} | scripts[path].sources(scripts)
         return found
 
     def look(self, functions):
@@ -451,7 +452,7 @@ def main():
         level, there, _ = max(levels, key=lambda each: longest(each[2], path))
         excepted = {row[0] for row in exceptions if longest(row[1].split(","), path) >= 0}
         for command, line in sorted(set(commands)):
-            if not re.fullmatch(r"\w[\w.+-]*", command) or command in known | there:
+            if not re.fullmatch(r"[A-Za-z_][\w.+-]*", command) or command in known | there:
                 continue
             if command in excepted:
                 used.add(command)

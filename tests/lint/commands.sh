@@ -8,7 +8,7 @@ skip_all_without python3
 
 # packages NAME: the items of the Makefile's variable NAME_packages
 packages() {
-	make -s --no-print-directory --eval "packages: ; @echo '\$($1_packages)'" packages
+	make -s --no-print-directory BUILD=build --eval "packages: ; @echo '\$($1_packages)'" packages
 }
 
 # COMMAND, the folders or files that may run it, and why no package needs to have it
