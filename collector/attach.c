@@ -155,7 +155,7 @@ void attach_wait_for_nvtx(void)
 
 static atomic_bool *is_this_process; /* on a page that the kernel clears in each child */
 
-/* Linux 4.14; before, only the numbers of processes tell. */
+/* Linux 4.14; before, processes are distinguished by their numbers alone. */
 void attach_note_process(void)
 {
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);

@@ -41,8 +41,8 @@ void attach_leave_nvtx(void);
 /* Waits until no other thread is between these two, for 0.1 s at most. */
 void attach_wait_for_nvtx(void);
 
-/* The process that calls is the one that is recorded from now on.  Memory tells, which the kernel clears in a child: a child in a
- * PID namespace of its own may have its parent's number. */
+/* The process that calls is the one that is recorded from now on.  The kernel clears a page of its memory in each child, as a child
+ * in a PID namespace of its own may have its parent's number. */
 void attach_note_process(void);
 bool attach_is_process(void);
 

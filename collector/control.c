@@ -88,7 +88,7 @@ static void do_replace(void *data)
 		unlinkat(folder, new_name, 0);
 }
 
-/* Whoever reads it finds the old one or the new one, whole.  What cannot be written is asked for again. */
+/* A reader finds the old one or the new one, whole.  What cannot be written is asked for again. */
 static void replace_file(const char *name, const struct lines *lines)
 {
 	struct replacing replacing = {name, lines};

@@ -48,14 +48,16 @@ static void write_now(const char *line, size_t length)
 	guard_leave(&guard);
 }
 
-/* Where lines of this thread are kept. */
-static __thread char *held;
-static __thread size_t held_room;
+/* Where lines of a thread without stderr are kept; it alone looks at the text. */
+static bool (*must_hold)(void);
+static char *held;
+static size_t held_room;
 
-void log_hold(char *text, size_t room)
+void log_hold(bool (*is_thread)(void), char *text, size_t room)
 {
 	held = text;
 	held_room = room;
+	__atomic_store_n(&must_hold, is_thread, __ATOMIC_RELEASE);
 }
 
 void log_print(const char *lines)
@@ -68,11 +70,15 @@ void log_print(const char *lines)
 
 static void write_or_hold(const char *line, size_t length)
 {
-	size_t used = held ? strlen(held) : 0;
+	bool (*is_held)(void) = __atomic_load_n(&must_hold, __ATOMIC_ACQUIRE);
+	size_t used;
 
-	if (!held)
+	if (!is_held || !is_held()) {
 		write_now(line, length);
-	else if (used + length < held_room)
+		return;
+	}
+	used = strlen(held);
+	if (used + length < held_room)
 		snprintf(held + used, held_room - used, "%.*s", (int)length, line);
 }
 

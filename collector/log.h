@@ -15,8 +15,9 @@ void log_set_quiet(bool quiet);
 /* Says it: "rooflinecollector: ..." and a newline, in one write. */
 __attribute__((format(printf, 1, 2))) void log_warn(const char *format, ...);
 
-/* Of this thread, which has no stderr: lines are kept in text, as far as there is room, and printed by another. */
-void log_hold(char *text, size_t room);
+/* Lines of the thread for which is_thread is true, which has no stderr, are kept in text, as far as there is room, for another
+ * thread to print. */
+void log_hold(bool (*is_thread)(void), char *text, size_t room);
 void log_print(const char *lines);
 
 /* Says it the first time that this place in the code is reached. */

@@ -118,7 +118,7 @@ void options_default_output(char *buffer, size_t size)
 	if (!getcwd(cwd, sizeof(cwd)))
 		snprintf(cwd, sizeof(cwd), "/tmp");
 	format_utc(when, sizeof(when), now.tv_sec);
-	/* Where others could make it first, nobody can guess its name. */
+	/* Where others could make it first, no one can guess its name. */
 	if (stat(cwd, &status) == 0 && (status.st_mode & (S_IWGRP | S_IWOTH)) &&
 	    getrandom(&number, sizeof(number), GRND_NONBLOCK) == (ssize_t)sizeof(number))
 		snprintf(ending, sizeof(ending), ".%08x", number);

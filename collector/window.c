@@ -98,11 +98,13 @@ static int64_t distance_to(const struct era *era, int64_t time_ns, int64_t now_n
 /* The newest era that contains a time of the wall clock, or the one that is nearest to it. */
 static int64_t find_era_offset(int64_t wall_ns, int64_t now_ns)
 {
-	size_t oldest = era_count > ERAS_MOST ? era_count - ERAS_MOST : 0;
-	int64_t least_ns = INT64_MAX, offset_ns = last_offset_ns;
+	int64_t least_ns = INT64_MAX, offset_ns;
 	sigset_t before;
+	size_t oldest;
 
 	guard_lock(&lock, &before);
+	oldest = era_count > ERAS_MOST ? era_count - ERAS_MOST : 0;
+	offset_ns = last_offset_ns;
 	for (size_t i = era_count; i > oldest && least_ns; i--) {
 		const struct era *era = &eras[(i - 1) % ERAS_MOST];
 		int64_t distance_ns = distance_to(era, minus(wall_ns, era->offset_ns), now_ns);
@@ -120,11 +122,10 @@ static int64_t find_era_offset(int64_t wall_ns, int64_t now_ns)
 static int64_t monotonic_of(int64_t wall_ns)
 {
 	int64_t now_ns, offset_ns;
+	bool is_exact = read_clocks(&now_ns, &offset_ns);
 
-	if (read_clocks(&now_ns, &offset_ns) || !era_count) {
-		if (!is_same_era(offset_ns))
-			begin_era(now_ns, offset_ns);
-	}
+	if ((is_exact || !__atomic_load_n(&era_count, __ATOMIC_ACQUIRE)) && !is_same_era(offset_ns))
+		begin_era(now_ns, offset_ns);
 	if (__atomic_load_n(&era_count, __ATOMIC_ACQUIRE) == 1)
 		return minus(wall_ns, eras[0].offset_ns);
 	return minus(wall_ns, find_era_offset(wall_ns, now_ns));

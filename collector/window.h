@@ -6,7 +6,7 @@
  * correlation ids than their calls (docs/results/window-switching.txt).
  *
  * All times are of CLOCK_REALTIME, as CUPTI's are.  Spans last as long as they do by CLOCK_MONOTONIC: when the wall clock is
- * set, records from before and after it are told apart by when that was.  Thread-safe.
+ * set, records from before and after it are distinguished by when that was.  Thread-safe.
  */
 #ifndef ROOFLINE_WINDOW_H
 #define ROOFLINE_WINDOW_H
@@ -25,7 +25,7 @@ void window_close(int64_t time_ns, uint32_t call);
 /* rooflinectl ctl stop and start: what begins in between is left out.  Until the first of them all is wanted. */
 void window_pause(int64_t time_ns, bool is_paused);
 
-/* Whether --duration was over so long ago. */
+/* Returns true when --duration was over so long ago. */
 bool window_is_over_since(int64_t since_ns);
 
 /* True when a record that starts at time_ns is wanted.  O(log n) in the spans that were marked. */

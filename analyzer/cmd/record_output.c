@@ -28,8 +28,9 @@
 #include "cmd/record_options.h"
 #include "roofline/ranks.h"
 
-#define VALUE_BYTES 64	    /* longer ones are none of ours */
-#define TEXT_MOST (1 << 20) /* of process.csv, where what is looked for stands at the beginning */
+#define VALUE_BYTES 64 /* longer ones are none of ours */
+#define TEXT_MOST \
+	(1 << 20) /* bytes of process.csv: the rows that are looked for stand at its beginning */
 
 /* Of a record above this one. */
 static char *outer_folder; /* or NULL */
@@ -180,7 +181,7 @@ static bool may_others_write(const char *folder)
 	return stat(folder, &status) == 0 && (status.st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* The folder has to be the same for every process that the program starts.  Where others could make it first, nobody can guess
+/* The folder has to be the same for every process that the program starts.  Where others could make it first, no one can guess
  * its name. */
 int record_output_folder(char *folder, size_t size, const char *who)
 {
@@ -239,6 +240,21 @@ static void reserve(const char *folder)
 	atexit(give_back);
 }
 
+/* Some disks give what a user makes an owner of their choice (root on NFS): then the folder has the same. */
+static bool has_owner_of_new_files(const char *folder, uid_t owner)
+{
+	char probe[2 * PATH_MAX + 16];
+	struct stat status;
+	bool is_same;
+
+	snprintf(probe, sizeof(probe), "%s/.owner.XXXXXX", folder);
+	if (!mkdtemp(probe))
+		return false;
+	is_same = lstat(probe, &status) == 0 && status.st_uid == owner;
+	rmdir(probe);
+	return is_same;
+}
+
 /* The collector looks once more, and then never follows the path again. */
 static const char *find_problem(const char *folder)
 {
@@ -250,7 +266,7 @@ static const char *find_problem(const char *folder)
 		return "is a link: name the folder that it leads to";
 	if (!S_ISDIR(status.st_mode))
 		return NULL;
-	if (status.st_uid != geteuid())
+	if (status.st_uid != geteuid() && !has_owner_of_new_files(folder, status.st_uid))
 		return "belongs to another user: choose another folder with -o, or a name in it";
 	return status.st_mode & S_IWOTH
 		       ? "may be written to by all users: choose another folder with -o, or a name in it"

@@ -52,7 +52,7 @@ static int make_folder(struct record_ring *ring, const char *parent)
 		return -errno;
 	if (lstat(dumps, &status) < 0 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid() ||
 	    (status.st_mode & S_IWOTH))
-		return -EPERM; /* of another user, since record_output_choose() looked */
+		return -EPERM; /* another user has been faster than this */
 	return mkdtemp(ring->folder) ? 0 : -errno;
 }
 

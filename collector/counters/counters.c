@@ -602,7 +602,7 @@ void counters_start(const struct cupti_api *api, CUpti_SubscriberHandle subscrib
 	enable_callbacks(subscriber);
 }
 
-/* It will not return to that launch, so nobody waits for its lock: what the open pass has counted is lost. */
+/* It will not return to that launch, so no thread waits for its lock: what the open pass has counted is lost. */
 void counters_on_exit(void)
 {
 	if (!inside.context)

@@ -14,7 +14,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "guard.h"
 #include "log.h"
 
 #ifndef SYS_close_range
@@ -24,7 +23,7 @@
 #define CLOSE_RANGE_UNSHARE (1u << 1)
 #endif
 
-#define FIRST_OF_OWN_TABLE 3 /* what a C library that fails writes to 2 is no row */
+#define FIRST_OF_OWN_TABLE 3 /* a C library that fails writes to 2 */
 #define FIRST_AMONG_OTHERS 512
 
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER; /* one asks at a time */
@@ -36,7 +35,7 @@ static void (*asked_work)(void *);
 static void *asked_data;
 static bool is_private;
 static char warnings[2048];
-static __thread bool is_thread;
+static pthread_t thread; /* set before has_thread */
 
 /* ---- a table of its own ---- */
 
@@ -56,7 +55,7 @@ static void close_all(void)
 	closedir(folder);
 }
 
-/* Nothing stays open that the program closes: whoever reads its pipes waits for that. */
+/* Nothing stays open that the program closes: a reader of its pipes waits for that. */
 static bool leave_table(void)
 {
 	if (syscall(SYS_close_range, 0u, ~0u, CLOSE_RANGE_UNSHARE) == 0)
@@ -67,16 +66,23 @@ static bool leave_table(void)
 	return true;
 }
 
+/* No variable of a thread is touched here, nor in what is done here: the first time that takes the dynamic linker's lock before
+ * glibc 2.35, and the thread that waits for this one may have it. */
+static bool is_this_thread(void)
+{
+	return __atomic_load_n(&has_thread, __ATOMIC_ACQUIRE) &&
+	       pthread_equal(pthread_self(), thread);
+}
+
 static void *thread_main(void *unused)
 {
 	bool has_left = leave_table();
 
-	guard_own_thread();
-	is_thread = true;
 	pthread_mutex_lock(&lock);
+	thread = pthread_self();
 	is_private = has_left;
 	if (has_left)
-		log_hold(warnings, sizeof(warnings));
+		log_hold(is_this_thread, warnings, sizeof(warnings));
 	state = IDLE;
 	__atomic_store_n(&has_thread, true, __ATOMIC_RELEASE);
 	pthread_cond_broadcast(&changed);
@@ -96,14 +102,14 @@ static void start_thread(void)
 {
 	sigset_t all, before;
 	pthread_attr_t attributes;
-	pthread_t thread;
+	pthread_t started;
 
 	sigfillset(&all);
 	pthread_attr_init(&attributes);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	state = STARTING;
-	if (pthread_create(&thread, &attributes, thread_main, NULL))
+	if (pthread_create(&started, &attributes, thread_main, NULL))
 		state = NO_THREAD;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
@@ -125,7 +131,7 @@ bool own_descriptors_start(void)
 	return found;
 }
 
-/* With the turn, so that nobody has the thread warn of something else. */
+/* With the turn, so that the warnings are those of this work. */
 static void ask(void (*work)(void *data), void *data)
 {
 	pthread_mutex_lock(&lock);
@@ -143,7 +149,7 @@ static void ask(void (*work)(void *data), void *data)
 
 void own_descriptors_do(void (*work)(void *data), void *data)
 {
-	if (is_thread || !__atomic_load_n(&has_thread, __ATOMIC_ACQUIRE)) {
+	if (!__atomic_load_n(&has_thread, __ATOMIC_ACQUIRE) || is_this_thread()) {
 		work(data);
 		return;
 	}

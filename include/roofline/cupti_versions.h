@@ -21,8 +21,6 @@
 #define CUPTI_WITH_APPEND_MODE 26 /* 12.8: what is done with samples that find no room */
 #define CUPTI_OF_CUDA_13 130000	  /* whether the device launched a kernel */
 
-#define CUPTI_WITH_SHARING 130300 /* several subscribers, each with records of its own */
-
 /* LIBRARY(name): in the order in which they are tried; CUPTI 13 needs a driver of CUDA 13. */
 #define CUPTI_LIBRARIES(LIBRARY)  \
 	LIBRARY("libcupti.so.13") \
@@ -57,10 +55,10 @@
 
 /* FAULT(first, last, text): versions in which CUPTI ends a program, of those that were tried on an H200
  * (docs/results/memory-records.txt), and what to leave out.  The collector asks for neither. */
-#define CUPTI_FAULTS(FAULT)                                                                        \
-	FAULT(28, 130500,                                                                          \
+#define CUPTI_FAULTS(FAULT)                                                                          \
+	FAULT(28, 130500,                                                                            \
 	      "its records of memory end programs that pass memory of cudaMalloc to cudaFreeAsync: " \
-	      "leave them out of other profilers (nsys --cuda-memory-usage=false)")                \
+	      "leave them out of other profilers (nsys --cuda-memory-usage=false)")                  \
 	FAULT(130000, 130000, "it ends programs that use NVTX before CUDA: leave NVTX out")
 
 struct cupti_release {

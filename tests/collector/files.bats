@@ -375,7 +375,7 @@ with_limit_among() {
 	[ $(($(cat ended) - $(cat closed))) -gt 1500000000 ]
 }
 
-@test "where no thread may have its own table, a program with few descriptors is left alone, and that is told" {
+@test "where no thread may have its own table, a program with few descriptors is left alone, and a line says so" {
 	with_limit_among 24 24 cuda kernels:5 exit:6
 	warned 1 'only 24 files may be open .*nothing is recorded'
 	[ ! -e "$recording" ]

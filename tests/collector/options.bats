@@ -59,7 +59,7 @@ load common
 
 @test "numbers are read with a decimal point whatever the program's locale" {
 	localedef -i de_DE -f UTF-8 ./de_DE.UTF-8 2>/dev/null || true
-	[ -d de_DE.UTF-8 ] || skip "localedef cannot make a locale with a decimal comma"
+	[ "$(LOCPATH=$PWD LC_ALL=de_DE.UTF-8 locale decimal_point 2>/dev/null)" = , ] || skip "needs a locale with a decimal comma (locales)"
 	export LOCPATH=$PWD ROOFLINE_DELAY_S=0.2
 	record locale:de_DE.UTF-8 cuda kernels:5 sleep_ms:300 kernels:7
 	warned 0

@@ -189,15 +189,7 @@ CUptiResult CUPTIAPI cuptiSetThreadIdType(CUpti_ActivityThreadIdType type)
 
 /* ---- CUPTI: callbacks ---- */
 
-static bool is_shared;
-
-bool mock_is_shared(CUpti_SubscriberHandle handle)
-{
-	return is_shared && handle == (CUpti_SubscriberHandle)&subscriber;
-}
-
-static CUptiResult subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback,
-			     bool agrees_to_others)
+static CUptiResult subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback)
 {
 	CUptiResult result = (CUptiResult)mock_number("MOCK_SUBSCRIBE", 0);
 
@@ -206,11 +198,10 @@ static CUptiResult subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc 
 		raise((int)mock_number("MOCK_SUBSCRIBE_RAISES", 0));
 	if (getenv("MOCK_SUBSCRIBE_LOADS"))
 		dlopen(getenv("MOCK_SUBSCRIBE_LOADS"), RTLD_NOW);
-	if (subscriber || (!agrees_to_others && getenv("MOCK_OTHER_SUBSCRIBER")))
+	if (subscriber)
 		result = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
 	if (result == CUPTI_SUCCESS) {
 		subscriber = callback;
-		is_shared = agrees_to_others;
 		*handle = (CUpti_SubscriberHandle)&subscriber;
 	}
 	return result;
@@ -221,26 +212,20 @@ CUptiResult CUPTIAPI cuptiSubscribe(CUpti_SubscriberHandle *handle, CUpti_Callba
 {
 	(void)user;
 	MOCK_NOTE_CALL();
-	return subscribe(handle, callback, false);
+	return subscribe(handle, callback);
 }
 
 CUptiResult CUPTIAPI cuptiSubscribe_v2(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback,
 				       void *user, CUpti_SubscriberParams *parameters)
 {
-	const char *other = getenv("MOCK_OTHER_SUBSCRIBER");
-	bool agrees_to_others =
-		mock_version() >= CUPTI_WITH_SHARING &&
-		parameters->structSize >
-			offsetof(struct cupti_shared_params, allow_multiple_subscribers) &&
-		((struct cupti_shared_params *)parameters)->allow_multiple_subscribers;
 	CUptiResult result;
 
 	(void)user;
 	MOCK_NOTE_CALL();
-	result = subscribe(handle, callback, agrees_to_others);
-	if (other || result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
-		snprintf(parameters->oldSubscriberName, parameters->oldSubscriberSize, "%s",
-			 other ? other : "Another Tool");
+	result = subscribe(handle, callback);
+	if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
+		snprintf(parameters->oldSubscriberName, parameters->oldSubscriberSize,
+			 "Another Tool");
 	return result;
 }
 
