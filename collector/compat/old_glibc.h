@@ -49,6 +49,7 @@ BIND("sem_post", "sem_post");
 BIND("sem_timedwait", "sem_timedwait");
 BIND("sem_trywait", "sem_trywait");
 BIND("sem_wait", "sem_wait");
+BIND_TO(THIRD_GLIBC, "dladdr1", "dladdr1");
 BIND_TO(THIRD_GLIBC, "pthread_condattr_setclock", "pthread_condattr_setclock");
 BIND_TO(THIRD_GLIBC, "pthread_tryjoin_np", "pthread_tryjoin_np");
 /* Headers of glibc 2.38 and newer call these so. */

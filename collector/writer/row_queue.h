@@ -39,7 +39,7 @@ void row_queue_init(struct row_queue *queue, size_t row_bytes, size_t room, void
 bool row_queue_put(struct row_queue *queue, const void *row);
 
 /* Calls write with each row that is there, in the order of putting; a row whose thread was interrupted while it put it comes
- * later.  A thread that brings records after ours has gone may come at the same time as another. */
+ * later, also after rows that the thread put behind it.  A thread that brings records after ours has gone may come at the same time as another. */
 void row_queue_take(struct row_queue *queue, void (*write)(void *user, void *row), void *user);
 
 /* The same at the end of the recording, with the rows that came later.  Returns how many were begun and never finished;

@@ -26,7 +26,7 @@ struct test_row {
 };
 
 static struct row_queue queue;
-static uint64_t written, torn, unordered, last_of[THREADS];
+static uint64_t written, torn, unordered, last_of[THREADS], sum_of[THREADS];
 static unsigned int wakes;
 
 static void wake(void)
@@ -53,6 +53,7 @@ static void write_row(void *user, void *data)
 		torn += row->copy[i] != row->number;
 	unordered += row->number < last_of[row->thread];
 	last_of[row->thread] = row->number;
+	sum_of[row->thread] += row->number;
 }
 
 static int start_queue(void **state)
@@ -63,6 +64,7 @@ static int start_queue(void **state)
 	written = torn = unordered = 0;
 	wakes = 0;
 	memset(last_of, 0, sizeof(last_of));
+	memset(sum_of, 0, sizeof(sum_of));
 	return 0;
 }
 
@@ -74,14 +76,16 @@ static int end_queue(void **state)
 	return 0;
 }
 
-static uint64_t refused;
+static uint64_t refused, put_sum_of[THREADS];
 
 static void *put_rows(void *thread)
 {
 	for (uint64_t i = 1; i <= ROWS_OF_THREAD; i++) {
 		struct test_row row = make_row((uint32_t)(uintptr_t)thread, i);
 
-		if (!row_queue_put(&queue, &row))
+		if (row_queue_put(&queue, &row))
+			put_sum_of[row.thread] += i;
+		else
 			__atomic_fetch_add(&refused, 1, __ATOMIC_RELAXED);
 	}
 	return NULL;
@@ -93,6 +97,7 @@ static void test_threads(void **state)
 
 	(void)state;
 	refused = 0;
+	memset(put_sum_of, 0, sizeof(put_sum_of));
 	for (uintptr_t i = 0; i < THREADS; i++)
 		pthread_create(&threads[i], NULL, put_rows, (void *)i);
 	for (int i = 0; i < 2000; i++)
@@ -102,6 +107,22 @@ static void test_threads(void **state)
 	assert_int_equal(row_queue_take_last(&queue, write_row, NULL), 0);
 	assert_int_equal(written + refused, THREADS * ROWS_OF_THREAD);
 	assert_int_equal(torn, 0);
+	for (int i = 0; i < THREADS; i++)
+		assert_int_equal(sum_of[i], put_sum_of[i]); /* each row once */
+}
+
+static void test_order(void **state)
+{
+	(void)state;
+	for (uint64_t i = 1; i <= ROOM; i++) {
+		struct test_row row = make_row(0, i);
+
+		assert_true(row_queue_put(&queue, &row));
+		if (i % 100 == 0)
+			row_queue_take(&queue, write_row, NULL);
+	}
+	assert_int_equal(row_queue_take_last(&queue, write_row, NULL), 0);
+	assert_int_equal(written, ROOM);
 	assert_int_equal(unordered, 0);
 }
 
@@ -221,8 +242,8 @@ static void test_never_finished(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST("rows of four threads are written whole, in the order of each, or refused",
-		     test_threads),
+		TEST("rows are written in the order in which they were put", test_order),
+		TEST("rows of four threads are written whole, each once, or refused", test_threads),
 		TEST("rows are put while others are written", test_while_written),
 		TEST("a handler that leaves a put by siglongjmp costs that row at most, and it is counted",
 		     test_siglongjmp),
