@@ -127,6 +127,7 @@ assert j['roofline']['kernels'][0]['launch_count'] == 40, j['roofline']['kernels
 }
 
 @test "a program that ends in what is recorded runs again without that, once" {
+	faults_end_programs
 	analyze -- "$app" "${busy[@]}" dies_in:free
 	ended_with 0
 	grep -q 'the program ended with signal 11 .* inside cuMemFreeAsync, while CUPTI was recording it' with.err

@@ -146,3 +146,14 @@ each_name_known() {
 			}' "$folder"
 	done
 }
+
+# needs_preload: skips the test where the loader cannot be told of the collector
+needs_preload() {
+	[[ $(realpath "$BUILD") != *[[:space:]:]* ]] ||
+		skip "LD_PRELOAD cannot name a library in a folder with a space or colon in its name"
+}
+
+# faults_end_programs: as without sanitizers, which would catch them
+faults_end_programs() {
+	export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0
+}

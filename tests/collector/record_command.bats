@@ -36,12 +36,14 @@ kernels() {
 }
 
 @test "a warning is not written into a file that the program opened as its stderr" {
+	needs_preload
 	ROOFLINE_MIN_FREE=99999G run -3 "$ROOFLINECTL" record -o "$recording" -- "$app" file_as_stderr:data.db cuda exit:3
 	[ -e data.db ]
 	[ ! -s data.db ]
 }
 
 @test "a program that ends with _exit loses nothing" {
+	needs_preload
 	capture with "$ROOFLINECTL" record -o "$recording" -- "$app" cuda kernels:5 _exit:4
 	[ "$(cat with.status)" -eq 4 ]
 	[ "$(kernels)" -eq 5 ]
@@ -63,6 +65,7 @@ fault() {
 }
 
 @test "of a program that a fault ends record says in which call that was, and what to leave out" {
+	faults_end_programs
 	[ "$(fault dies_in:free)" = "signal 11 (Segmentation fault) inside cuMemFreeAsync, while CUPTI was recording it; if it ends well without rooflinectl, try ROOFLINE_ALLOCATIONS=0" ]
 	[ "$(cat with.status)" -eq 139 ]
 	fault dies_in:event | grep ' inside cuEventRecord, .*, try ROOFLINE_EVENTS=0$'
@@ -77,6 +80,7 @@ fault() {
 }
 
 @test "a fault is shown for the program that a shell has started, and for none without CUDA" {
+	faults_end_programs
 	capture with "$ROOFLINECTL" record -o "$recording" -- sh -c '"$@"; exit $?' sh "$app" cuda dies_in:free
 	[ "$(cat with.status)" -eq 139 ]
 	grep -q '^rooflinectl record: the program ended with exit code 139 inside cuMemFreeAsync, ' with.err
@@ -86,6 +90,7 @@ fault() {
 }
 
 @test "what is kept of calls is a file of the process's own, and no other process's is touched" {
+	faults_end_programs
 	local other="$recording/$(hostname)"
 	mkdir -p "$other.$$" "$other.1" "$other.gone"
 	# That of a rank that runs, and of one that has ended: both within a call.
@@ -429,6 +434,7 @@ once() {
 }
 
 @test "a library that CUDA or NVTX was to load is replaced, and that is told" {
+	needs_preload
 	run -0 --separate-stderr env CUDA_INJECTION64_PATH=/one.so NVTX_INJECTION64_PATH=/other.so "$ROOFLINECTL" record -o "$recording" -- \
 		bash -c 'echo "$CUDA_INJECTION64_PATH $NVTX_INJECTION64_PATH"'
 	equal loaded "$collector $collector" "$output"
@@ -437,6 +443,7 @@ once() {
 }
 
 @test "--untraced runs the program again without the collector, and keeps its exit code and its recording" {
+	needs_preload
 	capture with "$ROOFLINECTL" record -o "$recording" --untraced=2 -- "$app" print:here cuda kernels:10
 	ended_with 0
 	[ "$(find "$recording" -name process.csv | wc -l)" -eq 1 ] # it calls no driver
