@@ -87,18 +87,36 @@ void guard_leave(const struct guard *guard)
 
 /* ---- locks ---- */
 
-static __thread bool is_own_thread;
+/* Not a variable of each thread: the first look at one allocates it, and ends the program where there is no memory. */
+#define OWN_THREADS 128 /* the others of ours block signals like the program's */
+
+static pthread_t own_threads[OWN_THREADS];
+static unsigned int own_thread_count; /* atomic */
 
 void guard_own_thread(void)
 {
-	is_own_thread = true;
+	unsigned int index = __atomic_fetch_add(&own_thread_count, 1, __ATOMIC_RELAXED);
+
+	if (index < OWN_THREADS)
+		__atomic_store_n(&own_threads[index], pthread_self(), __ATOMIC_RELEASE);
+}
+
+static bool is_own_thread(void)
+{
+	unsigned int count = __atomic_load_n(&own_thread_count, __ATOMIC_ACQUIRE);
+
+	for (unsigned int i = 0; i < count && i < OWN_THREADS; i++)
+		if (pthread_equal(__atomic_load_n(&own_threads[i], __ATOMIC_ACQUIRE),
+				  pthread_self()))
+			return true;
+	return false;
 }
 
 void guard_lock(pthread_mutex_t *mutex, sigset_t *before)
 {
 	sigset_t blocked;
 
-	if (!is_own_thread) {
+	if (!is_own_thread()) {
 		sigfillset(&blocked);
 		leave_out_faults(&blocked);
 		pthread_sigmask(SIG_BLOCK, &blocked, before);
@@ -109,6 +127,6 @@ void guard_lock(pthread_mutex_t *mutex, sigset_t *before)
 void guard_unlock(pthread_mutex_t *mutex, const sigset_t *before)
 {
 	pthread_mutex_unlock(mutex);
-	if (!is_own_thread)
+	if (!is_own_thread())
 		pthread_sigmask(SIG_SETMASK, before, NULL);
 }

@@ -80,7 +80,8 @@ roles() {
 
 # Steps that wait until the GPU is sampled, which it was once before for a trial, and until it is no more.
 started="until_lines:2:calls:cuptiPmSamplingStart sleep_ms:5"
-stopped="until_lines:2:calls:cuptiPmSamplingStop sleep_ms:5"
+# A range that begins while samples are decoded begins no window.
+stopped="until_lines:2:calls:cuptiPmSamplingStop sleep_ms:400"
 
 # What begins in the first sample is lost, as it is not one: something else than what a test looks for.
 begin="launch:name=first,blocks=1,run_us=1 $started sleep_ms:5"
