@@ -196,7 +196,7 @@ static size_t append(enum trace_table table, const char *bytes, size_t length)
 {
 	const char *header = table_headers[table] + 1;
 	size_t done = 0, header_done = 0;
-	struct stat status;
+	struct stat status = {.st_size = 0};
 	int descriptor = table_descriptor(table, &status);
 	int problem = descriptor < 0 ? -descriptor : 0;
 
