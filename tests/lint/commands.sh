@@ -5,6 +5,7 @@ source "$(dirname "$0")/common.bash"
 skip_all_without dpkg-query
 skip_all_without shfmt
 skip_all_without python3
+unset MAKEFLAGS MFLAGS MAKELEVEL # what it asks of make is no part of `make check`
 
 # packages NAME: the items of the Makefile's variable NAME_packages
 packages() {
