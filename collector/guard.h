@@ -30,7 +30,7 @@ void guard_enter_long(struct guard *guard);
 void guard_leave(const struct guard *guard);
 
 /* Takes a mutex on an application's thread, for some instructions.  Signals wait until it is given back: a handler that
- * exits, or leaves by siglongjmp, would hold it for ever.  Costs two system calls on a thread that takes signals. */
+ * exits, or leaves by siglongjmp, would hold it indefinitely.  Costs two system calls on a thread that takes signals. */
 void guard_lock(pthread_mutex_t *mutex, sigset_t *before);
 void guard_unlock(pthread_mutex_t *mutex, const sigset_t *before);
 

@@ -54,7 +54,7 @@
 	RELEASE(28, "12.9 update 1")
 
 /* FAULT(first, last, text): versions in which CUPTI ends a program, of those that were tried on an H200
- * (docs/results/memory-records.txt), and what to leave out.  The collector asks for neither. */
+ * (docs/results/memory-records.txt; NVTX: docs/collector.md), and what to leave out.  The collector asks for neither. */
 #define CUPTI_FAULTS(FAULT)                                                                          \
 	FAULT(28, 130500,                                                                            \
 	      "its records of memory end programs that pass memory of cudaMalloc to cudaFreeAsync: " \
