@@ -73,12 +73,14 @@ static bool number_at(const struct row *row, const void *from, size_t index, str
 FINDER(prediction_alone, struct scenario_part, part,
        part->alone.effect.refusal ? NULL : &part->alone.prediction);
 
-static const struct column effect_columns[] = {{FIELD_AS("loops", struct effect, loop_count)},
-					       {FIELD_AS("iterations", struct effect,
-							 iteration_count)},
-					       {FIELD_AS("changed", struct effect, changed_count)},
-					       FIELD(struct effect, refusal),
-					       {0}};
+static const struct column effect_columns[] = {
+	{FIELD_AS("loops", struct effect, loop_count)},
+	{FIELD_AS("iterations", struct effect, iteration_count)},
+	{FIELD_AS("changed", struct effect, changed_count)},
+	{FIELD_AS("graphs_of_cut_iteration", struct effect, cuts.graph_count)},
+	{FIELD_AS("cut_because", struct effect, cuts.reason)},
+	FIELD(struct effect, refusal),
+	{0}};
 
 static const struct column part_columns[] = {
 	COMPUTED("strategy", get_strategy),

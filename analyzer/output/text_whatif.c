@@ -175,12 +175,15 @@ static void put_part(struct page *page, const struct scenario *scenario,
 		     const struct scenario_part *part)
 {
 	const struct technique *technique = techniques[part->technique];
-	char text[512];
+	char text[512], cuts[CUTS_TEXT_SIZE];
 
 	put_name(page, part);
 	if (!part->together.effect.refusal) {
 		describe(scenario, part, text, sizeof(text));
 		page_wrap(page, "    changed: ", text, INDENT);
+		cuts_text(cuts, &part->together.effect.cuts, scenario->profile);
+		if (*cuts)
+			page_wrap(page, "    cut: ", cuts, INDENT);
 		if (part->together.effect.is_assuming && technique->assumes)
 			page_wrap(page, "    assumes: ", technique->assumes, INDENT);
 	} else {

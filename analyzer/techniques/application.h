@@ -8,6 +8,7 @@
 #include "replay/change.h"
 #include "analysis/loops/loops.h"
 #include "replay/part_times.h"
+#include "techniques/shared/cuts.h"
 #include "techniques/shared/fusion.h"
 #include "techniques/shared/refusals.h"
 
@@ -37,6 +38,7 @@ struct effect {
 	size_t loop_count;	    /* different ones that change */
 	uint64_t iteration_count;   /* of all of them */
 	uint64_t most_nodes;	    /* of a graph; 0: it makes none */
+	struct cuts cuts;	    /* of iterations that become several graphs */
 	double vanished_bytes;	    /* of DRAM, which fused kernels neither write nor read */
 	size_t changed_count;	    /* waits, decisions, copies, allocations, or kernels */
 	const struct loop *largest; /* borrowed; the loop with most time that changes, or NULL */

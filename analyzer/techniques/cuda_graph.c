@@ -2,7 +2,8 @@
  * cuda_graph.c - each iteration of a repeating loop is one launch of a CUDA graph.
  *
  * The calls of an iteration that submit something, and all between them, become the launch of a graph; waits that it
- * does not need are gone.  Where the host computes for long between launches it does so still.
+ * does not need are gone.  Where the host computes for long between launches it does so still.  A call that no graph can
+ * hold, such as a read of a result, cuts an iteration: what lies before and behind it become graphs of their own.
  */
 #include "techniques/techniques.h"
 
@@ -63,10 +64,10 @@ static bool is_long_load(const struct model *model, size_t call)
 	       what->end_ns - what->start_ns > LONG_HOST_NS;
 }
 
-/* Why the calls [first, end) cannot be captured, or NULL; submitting ones follow at both ends.  What another technique
- * has dropped is not there. */
+/* Return why the calls [first, end) cannot be captured, and at which of them, or NULL; submitting ones follow at both ends.
+ * What another technique has dropped is not there. */
 static const char *why_not_captured(const struct change *change, const struct model *model,
-				    size_t first, size_t end)
+				    size_t first, size_t end, size_t *at)
 {
 	const struct profile *profile = model->profile;
 	uint32_t known_name = CALL_NAMES_MOST; /* of no function of the host */
@@ -76,6 +77,7 @@ static const char *why_not_captured(const struct change *change, const struct mo
 		enum profile_call_class class = model_call_class(model, i);
 		uint32_t name = profile->calls[i].name;
 
+		*at = i;
 		if (change->calls[i] == CALL_DROPPED)
 			continue;
 		if (class == CALL_GRAPH_LAUNCH || class == CALL_GRAPH_MANAGE)
@@ -96,6 +98,13 @@ static const char *why_not_captured(const struct change *change, const struct mo
 	return NULL;
 }
 
+/* The call stays where it is; a function of the host, and graphs that are there, do not leave pieces worth it. */
+static bool is_cut(const char *refusal)
+{
+	return refusal == reads_back || refusal == refused_blocking_copy ||
+	       refusal == refused_allocates || refusal == loads_code;
+}
+
 static bool has_unload(const struct model *model, size_t first, size_t end)
 {
 	for (size_t i = first; i < end; i++)
@@ -112,8 +121,11 @@ struct capturing {
 	const struct model *model;
 	uint8_t launch, node, node_after_work; /* as change->calls[] */
 	int64_t work_ns;		       /* the host's pauses from here on stay */
-	size_t usual_waits;  /* between what an iteration launches first and last */
-	uint64_t most_nodes; /* of a graph */
+	size_t usual_waits;    /* between what an iteration launches first and last */
+	size_t least_launches; /* of a piece that is worth a graph of its own */
+	uint64_t most_nodes;   /* of a graph */
+	uint64_t setup_nodes;  /* of all graphs of an iteration */
+	struct cuts cuts;
 	bool is_assuming; /* longer pauses of the host are gone, of which no recording tells that they are spared */
 };
 
@@ -165,33 +177,119 @@ static size_t usual_waits(const struct model *model, const struct loop *loop, si
 			   calls_last_submitting(model, first, loop->iterations[next]));
 }
 
-/* One iteration: its submitting calls and all between them are the graph.  A wait after them stays
- * when the host reads what was copied to it. */
-static const char *capture(struct capturing *capturing, size_t first, size_t end)
+/* The submitting calls of [first, end) and all between them are one graph.  Returns its nodes. */
+static uint64_t capture_piece(struct capturing *capturing, size_t first, size_t end)
 {
-	struct change *change = capturing->change;
-	const struct model *model = capturing->model;
-	size_t last = calls_last_submitting(model, first, end);
 	uint64_t nodes = 0;
-	const char *refusal = why_not_captured(change, model, first, last);
-	bool is_read = false;
 
-	if (!refusal && waits_count(model, first, last) > capturing->usual_waits)
-		refusal = refused_irregular; /* the wait is not the loop's, and stays */
-	if (!refusal && has_unload(model, first, end))
-		refusal = unloads_code;
-	if (refusal)
-		return refusal;
-	for (size_t i = first; i < last; i++) {
-		change->calls[i] = captured_as(capturing, first, i);
-		nodes += submissions_count(&model->submissions, i);
-		is_read = is_read || call_copies_to_host(model, i);
+	for (size_t i = first; i < end; i++) {
+		capturing->change->calls[i] = captured_as(capturing, first, i);
+		nodes += submissions_count(&capturing->model->submissions, i);
 	}
-	for (size_t i = last; i < end; i++)
-		if (model_call_class(model, i) == CALL_SYNC && !is_read)
-			change->calls[i] = CALL_DROPPED;
 	if (nodes > capturing->most_nodes)
 		capturing->most_nodes = nodes;
+	return nodes;
+}
+
+static void note_nodes(struct capturing *capturing, uint64_t nodes)
+{
+	if (nodes > capturing->setup_nodes)
+		capturing->setup_nodes = nodes;
+}
+
+static size_t count_launches(const struct model *model, size_t first, size_t end)
+{
+	size_t count = 0;
+
+	for (size_t i = first; i < end; i++)
+		count += call_is_submitting(model, i);
+	return count;
+}
+
+/* What lies between two calls that no graph can hold. */
+struct piece {
+	size_t first, end;   /* calls; none: the first is the end */
+	size_t next;	     /* where the next piece may begin */
+	const char *refusal; /* of the call that ends it, or NULL: the iteration does */
+};
+
+static struct piece next_piece(const struct capturing *capturing, size_t from, size_t last)
+{
+	const struct model *model = capturing->model;
+	struct piece piece = {.first = from};
+
+	while (piece.first < last && !call_is_submitting(model, piece.first))
+		piece.first++;
+	piece.next = last;
+	piece.refusal = why_not_captured(capturing->change, model, piece.first, last, &piece.next);
+	if (!piece.refusal)
+		piece.next = last;
+	piece.end = piece.next > piece.first ? calls_last_submitting(model, piece.first, piece.next)
+					     : piece.first;
+	piece.next++;
+	return piece;
+}
+
+/* cut: the first call that cuts calls [first, last), because of refusal.  Nothing is changed where another call than those
+ * that cut is in between. */
+static const char *capture_pieces(struct capturing *capturing, size_t first, size_t last,
+				  size_t cut, const char *refusal)
+{
+	uint64_t nodes = 0, count = 0;
+	struct piece piece;
+
+	for (size_t from = first; from < last; from = piece.next) {
+		piece = next_piece(capturing, from, last);
+		if (piece.refusal && !is_cut(piece.refusal))
+			return piece.refusal;
+	}
+	for (size_t from = first; from < last; from = piece.next) {
+		piece = next_piece(capturing, from, last);
+		if (count_launches(capturing->model, piece.first, piece.end) <
+		    capturing->least_launches)
+			continue;
+		nodes += capture_piece(capturing, piece.first, piece.end);
+		count++;
+	}
+	note_nodes(capturing, nodes);
+	if (count > capturing->cuts.graph_count)
+		capturing->cuts = (struct cuts){count, (uint32_t)cut, refusal};
+	return count ? NULL : refusal;
+}
+
+/* A wait after the last graph stays when the host reads what was copied to it. */
+static void drop_waits(struct capturing *capturing, size_t first, size_t last, size_t end)
+{
+	const struct model *model = capturing->model;
+
+	for (size_t i = first; i < last; i++)
+		if (call_copies_to_host(model, i))
+			return;
+	for (size_t i = last; i < end; i++)
+		if (model_call_class(model, i) == CALL_SYNC)
+			capturing->change->calls[i] = CALL_DROPPED;
+}
+
+/* One iteration, or what is left of it between calls that no graph can hold. */
+static const char *capture(struct capturing *capturing, size_t first, size_t end)
+{
+	const struct model *model = capturing->model;
+	size_t last = calls_last_submitting(model, first, end), at;
+	const char *refusal = why_not_captured(capturing->change, model, first, last, &at);
+
+	bool has_others_wait = waits_count(model, first, last) > capturing->usual_waits;
+	bool unloads = has_unload(model, first, end);
+
+	if (refusal && (has_others_wait || unloads || !is_cut(refusal)))
+		return refusal;
+	if (refusal)
+		return capture_pieces(capturing, first, last, at, refusal);
+	if (has_others_wait)
+		return refused_irregular; /* the wait is not the loop's, and stays */
+	if (unloads)
+		return unloads_code;
+	note_nodes(capturing, capture_piece(capturing, first, last));
+	drop_waits(capturing, first, last, end);
 	return NULL;
 }
 
@@ -248,9 +346,11 @@ static size_t until_wait(const struct model *model, const struct loop *loop, siz
 static size_t until_refused(const struct capturing *capturing, const struct loop *loop,
 			    size_t first, size_t next)
 {
+	size_t at;
+
 	for (size_t i = first; i < next; i++)
 		if (why_not_captured(capturing->change, capturing->model, loop->iterations[i],
-				     loop->iterations[i + 1]))
+				     loop->iterations[i + 1], &at))
 			return i > first ? i : i + 1;
 	return next;
 }
@@ -277,6 +377,14 @@ static const char *capture_loop(struct capturing *capturing, const struct loop *
 	return NULL;
 }
 
+/* Return the fewest launches that cost the host more than that of a graph. */
+static size_t least_launches(const struct costs *costs)
+{
+	return costs && costs->launch_call_ns > 0
+		       ? (size_t)(costs->graph_launch_ns / costs->launch_call_ns) + 2
+		       : UNROLLED_LEAST;
+}
+
 static const char *change_loop(struct application *application, const struct loop *loop)
 {
 	const struct model *model = application->run->model;
@@ -294,6 +402,7 @@ static const char *change_loop(struct application *application, const struct loo
 		.node_after_work = change_number(change, &node_after_work),
 		.work_ns = is_updated ? PAUSES_STAY : work_ns(model, loop, is_least),
 		.usual_waits = usual_waits(model, loop, usual_iterations(loop, application->run)),
+		.least_launches = least_launches(application->run->costs),
 	};
 	const char *refusal = capture_loop(&capturing, loop, &step);
 
@@ -302,9 +411,11 @@ static const char *change_loop(struct application *application, const struct loo
 	effect->is_assuming |= capturing.is_assuming;
 	if (capturing.most_nodes > effect->most_nodes)
 		effect->most_nodes = capturing.most_nodes;
+	if (capturing.cuts.graph_count > effect->cuts.graph_count)
+		effect->cuts = capturing.cuts;
 	if (application->is_first_like)
 		application->setup_ns +=
-			costs_instantiate_ns(application->run->ceilings, capturing.most_nodes);
+			costs_instantiate_ns(application->run->ceilings, capturing.setup_nodes);
 	return NULL;
 }
 

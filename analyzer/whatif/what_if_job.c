@@ -71,6 +71,8 @@ static void add_effect(struct effect *sum, const struct effect *one, bool is_ask
 	sum->loop_count += one->loop_count;
 	sum->changed_count += one->changed_count;
 	sum->most_nodes = one->most_nodes > sum->most_nodes ? one->most_nodes : sum->most_nodes;
+	if (one->cuts.graph_count > sum->cuts.graph_count)
+		sum->cuts = one->cuts;
 	sum->is_assuming |= one->is_assuming;
 	if (!sum->largest)
 		sum->largest = one->largest;

@@ -349,7 +349,8 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 	expect dynamic_parallelism.naive '"sync_every_kernel" in advice()'
 	expect torch_loop.eager 'advice() == ["launch_bound_graph"]'
 	expect torch_loop.graph '"launch_bound_graph" not in advice()'
-	expect streams 'advice() == []' # its pageable copies are as fast as the pinned ones
+	# its pageable copies are as fast as the pinned ones, and graphs of what lies between them may lose
+	expect streams '"pageable_copy" not in advice()' 'all(a["unsure"] for a in r["advice"])'
 	for name in if ifelse switch nested; do expect conditional_$name.naive 'advice()[0] == "host_decision"'; done
 	expect conditional_while.naive 'advice()[0] == "while_node"' '"host_decision" not in advice()'
 	expect device_graph.naive 'advice() == ["while_node"]'

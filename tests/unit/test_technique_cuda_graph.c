@@ -171,6 +171,47 @@ static void test_graph_refusals(void **state)
 	loop_expect_refusal("khk", &technique_cuda_graph, NULL);
 }
 
+/* A call that no graph can hold stays, and is named. */
+static void expect_pieces(const char *calls, const char *expected, uint64_t graph_count,
+			  const char *reason)
+{
+	struct loop_fixture fixture = loop_of(calls);
+
+	assert_null(loop_apply(&fixture, &technique_cuda_graph));
+	loop_expect(&fixture, 4, expected);
+	assert_int_equal(fixture.effect.cuts.graph_count, graph_count);
+	assert_ptr_equal(fixture.effect.cuts.reason, graph_count ? reason : NULL);
+	loop_free(&fixture);
+}
+
+/* Without ceilings, of eight launches. */
+#define K8 "kkkkkkkk"
+#define G8 "Gnnnnnnn"
+
+static void test_pieces(void **state)
+{
+	(void)state;
+	expect_pieces(K8 "m" K8, G8 "." G8, 2, refused_allocates);
+	expect_pieces(K8 "c" K8, G8 "." G8, 2, refused_blocking_copy);
+	expect_pieces(K8 "mk", G8 "..", 1, refused_allocates); /* one launch is worth no graph */
+	expect_pieces(K8 "mmc" K8, G8 "..." G8, 2, refused_allocates);
+	expect_pieces(K8 "e" K8, G8 "nnnnnnnnn", 0, NULL);
+	loop_expect_refusal(K8 "m" K8 "g" K8, &technique_cuda_graph, refused_has_graphs);
+}
+
+/* The read is in the first graph, its wait is not; what the host launches then is another graph. */
+static void test_read_between(void **state)
+{
+	struct loop_fixture fixture = loop_of(K8 "rw" K8);
+
+	(void)state;
+	assert_null(loop_apply(&fixture, &technique_cuda_graph));
+	loop_expect(&fixture, 4, G8 "n." G8);
+	assert_int_equal(fixture.effect.most_nodes, 9);
+	assert_int_equal(fixture.effect.cuts.graph_count, 2);
+	loop_free(&fixture);
+}
+
 /* What calls become, and whether that is assumed. */
 static void expect_captured(const char *calls, enum assumed_end end, const char *expected,
 			    bool is_assuming)
@@ -250,6 +291,11 @@ int main(void)
 		SENTENCE("and one ends before an iteration that no graph can hold",
 			 test_unrolled_until_copy),
 		SENTENCE("what cannot be captured is refused with the reason", test_graph_refusals),
+		SENTENCE("calls that no graph can hold cut an iteration into several graphs",
+			 test_pieces),
+		SENTENCE(
+			"a read that the host waits for ends a graph, and the next begins after the wait",
+			test_read_between),
 		SENTENCE(
 			"the host's own work stays, and an interpreter's steps at the low end only",
 			test_host_work),

@@ -21,21 +21,27 @@ static int64_t stake_ns(const struct facts *facts, size_t device)
 	return found->short_pause_launch_ns + found->short_pause_host_ns;
 }
 
-static int add_loops(struct recommendation *item, const struct what_if *what_if)
+static int add_loops(struct recommendation *item, const struct facts *facts,
+		     const struct what_if *what_if)
 {
-	return advice_add_evidence(item,
-				   "%s repeating %s, %s iterations, graphs of up to %s operations",
-				   format_count(what_if->effect.loop_count).text,
-				   what_if->effect.loop_count == 1 ? "loop" : "loops",
-				   format_count(what_if->effect.iteration_count).text,
-				   format_count(what_if->effect.most_nodes).text);
+	char cuts[CUTS_TEXT_SIZE];
+	int rc =
+		advice_add_evidence(item,
+				    "%s repeating %s, %s iterations, graphs of up to %s operations",
+				    format_count(what_if->effect.loop_count).text,
+				    what_if->effect.loop_count == 1 ? "loop" : "loops",
+				    format_count(what_if->effect.iteration_count).text,
+				    format_count(what_if->effect.most_nodes).text);
+
+	cuts_text(cuts, &what_if->effect.cuts, facts->report->profile);
+	return rc == 0 && *cuts ? advice_add_evidence(item, "%s", cuts) : rc;
 }
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 			const struct what_if *what_if)
 {
 	const struct device_facts *found = &facts->devices[device];
-	int rc = what_if ? add_loops(item, what_if) : 0;
+	int rc = what_if ? add_loops(item, facts, what_if) : 0;
 
 	if (rc < 0 || stake_ns(facts, device) == 0)
 		return rc;
