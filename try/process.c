@@ -135,7 +135,7 @@ static void start(void)
 	read_driver_variables();
 	pthread_atfork(before_fork, after_fork, forked);
 	atexit(process_end);
-	at_quick_exit(process_end);
+	(void)at_quick_exit(process_end);
 }
 
 void process_start(void)

@@ -9,7 +9,7 @@ test_count=0
 sources() {
 	local folder names=()
 	for pattern; do names+=(-o -name "$pattern"); done
-	for folder in analyzer collector include workloads tests; do
+	for folder in analyzer collector include try workloads tests; do
 		[ -d "$folder" ] && find "$folder" -type f \( "${names[@]:1}" \)
 	done | sort
 }
