@@ -320,23 +320,32 @@ def shell_calls(text):
 MAKE_TARGETS = {"Makefile/demo": "demo", "Makefile": "check deb gpu-tests bench golden readme format help"}
 
 
-OUTSIDE = (".git", "recordings", "roofline-demo")
+def paths():
+    """What git tracks: a checkout may hold folders of anybody's.  Without git, all but what is built or hidden."""
+    tracked = output("git", "ls-files", "-z").split("\0")[:-1]
+    if tracked:
+        yield from tracked
+        return
+    for folder, folders, names in os.walk("."):
+        folders[:] = [name for name in folders if not name.startswith(("build", ".", "roofline-demo"))]
+        for name in names:
+            yield os.path.join(folder, name)[2:]
 
 
 def files():
-    for folder, folders, names in os.walk("."):
-        folders[:] = [name for name in folders if not name.startswith("build") and name not in OUTSIDE]
-        for name in names:
-            path = os.path.join(folder, name)[2:]
-            kind = name.rpartition(".")[2] if "." in name[1:] else ""
-            if os.path.islink(path) or kind not in ("sh", "bash", "bats", "py", "c", "h", "cu", "cuh", ""):
-                continue
-            with open(path, encoding="utf-8", errors="replace") as file:
-                text = file.read()
-            first = text.partition("\n")[0]
-            if kind == "" and not first.startswith("#!"):
-                continue
-            yield path, kind or ("py" if "python" in first else "sh"), text
+    for path in paths():
+        name = os.path.basename(path)
+        kind = name.rpartition(".")[2] if "." in name[1:] else ""
+        if kind not in ("sh", "bash", "bats", "py", "c", "h", "cu", "cuh", "") or not os.path.isfile(path):
+            continue
+        if os.path.islink(path):
+            continue
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+        first = text.partition("\n")[0]
+        if kind == "" and not first.startswith("#!"):
+            continue
+        yield path, kind or ("py" if "python" in first else "sh"), text
 
 
 def shebang(text):

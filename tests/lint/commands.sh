@@ -18,15 +18,15 @@ exceptions() {
 		apt-get       setup.sh setup.sh looks for it
 		apt-cache     setup.sh is where apt-get is
 		sudo          setup.sh setup.sh looks for it, for a user who is not root
-		git           Makefile,tests/bare.sh,tests/changed,tests/lint/contributing_test.sh,docs/results where there is a checkout of git
+		git           Makefile,tests/bare.sh,tests/changed,tests/lint/commands.py,tests/lint/contributing_test.sh,docs/results where there is a checkout of git
 		debootstrap   tests/bare.sh make check-bare installs it
 		nvcc          Makefile,tests/try,tests/collector comes with the CUDA toolkit, which is optional
 		cuobjdump     tests/collector comes with the CUDA toolkit
-		nvidia-smi    Makefile,tests/run,tests/gpu,tests/bench,tests/pairs,tests/tune,tests/corpus,docs/results comes with the driver: there is a GPU
+		nvidia-smi    Makefile,tests/run,tests/gpu,tests/bench,tests/pairs,tests/tune,tests/corpus,tests/recordings,docs/results comes with the driver: there is a GPU
 		mpirun        tests/cli,tests/gpu,tests/bench tests that need it skip
 		zsh           tests/cli tests that need it skip
 		_rooflinectl  tests/cli a function that the completion defines
-		rooflinectl   tests/pairs,docs what was built, which they put into their PATH
+		rooflinectl   tests/pairs,tests/recordings,docs what was built, which they put into their PATH
 	END
 }
 
