@@ -321,7 +321,7 @@ MAKE_TARGETS = {"Makefile/demo": "demo", "Makefile": "check deb gpu-tests bench 
 
 
 def paths():
-    """What git tracks: a checkout may hold folders of anybody's.  Without git, all but what is built or hidden."""
+    """Yield what git tracks: a checkout may hold other folders.  Without git: what is not built or hidden."""
     tracked = output("git", "ls-files", "-z").split("\0")[:-1]
     if tracked:
         yield from tracked

@@ -53,6 +53,19 @@ summary 4 wrong one | { grep -E '^(Skipped:|  [0-9]+ tests +needs|Result: )'; } 
   2 tests  needs a terminal (/dev/pts)
   2 tests  needs zsh
 Result: FAIL' | verdict "a failure is reported as before"
+file printed 1..3 'not ok 1 - it holds' '# because' '# of this' 'ok 2' '# not of that' 'not ok 3 # TODO later'
+summary 1 printed | sed -n '/^Failed:/,/^$/p' | same 'Failed:
+  printed: not ok 1 - it holds
+    # because
+    # of this
+' | verdict "what a failed test printed stands before the summary"
+mapfile -t lines < <(for i in {1..9}; do printf '%s\n' "not ok $i" '# '{1..12}; done)
+file loud 1..9 "${lines[@]}"
+summary 1 loud | sed -n '/^Failed:/,/^$/p' | { sed -n '11,13p;62,$p'; } | same '    # 9
+    # 10
+  loud: not ok 2
+  and 39 more lines
+' | verdict "ten lines of each test at most, and sixty of all"
 { grep -A1 '^prove  *= ' Makefile | grep -q -- '--harness SkipSummary ' || echo "the Makefile's prove has no --harness SkipSummary"; } |
 	verdict "make check prints the reasons"
 
