@@ -53,7 +53,7 @@ summary 4 wrong one | { grep -E '^(Skipped:|  [0-9]+ tests +needs|Result: )'; } 
   2 tests  needs a terminal (/dev/pts)
   2 tests  needs zsh
 Result: FAIL' | verdict "a failure is reported as before"
-file printed 1..3 'not ok 1 - it holds' '# because' '# of this' 'ok 2' '# not of that' 'not ok 3 # TODO later'
+file printed 1..3 'not ok 1 - it holds' '# because' '# of this' 'ok 2' '# not of that' 'not ok 3 # todo later'
 summary 1 printed | sed -n '/^Failed:/,/^$/p' | same 'Failed:
   printed: not ok 1 - it holds
     # because

@@ -40,7 +40,7 @@ struct ceilings *predicted_ceilings(double spread)
 	return ceilings;
 }
 
-int64_t predicted_add_loop(struct builder *b, int64_t now_ns, uint32_t allocating)
+int64_t predicted_add_loop(struct builder *b, int64_t now_ns, uint32_t refusing)
 {
 	for (int i = 0; i < RUNS; i++) {
 		int64_t gpu_ns = now_ns + 5000;
@@ -49,8 +49,9 @@ int64_t predicted_add_loop(struct builder *b, int64_t now_ns, uint32_t allocatin
 			static const char *const names[] = {"a", "b", "c"};
 			uint32_t call;
 
-			if (allocating >> i & 1 && j == 2)
-				builder_call(b, 0, "cudaMalloc", CALL_MEMORY, now_ns, now_ns);
+			if (refusing >> i & 1 && j == 2)
+				builder_call(b, 0, "cudaGraphDestroy", CALL_GRAPH_MANAGE, now_ns,
+					     now_ns);
 			call = builder_launch(b, 0, now_ns, now_ns + 4000);
 			builder_kernel(b, 0, names[j], gpu_ns, gpu_ns + 10000, call);
 		}

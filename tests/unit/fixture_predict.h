@@ -29,10 +29,10 @@
 struct ceilings *predicted_ceilings(double spread);
 
 /* Three launches, their kernels of 10 us with gaps of 1 us, a wait that returns 3 us after the last;
- * 1 us later the next iteration.  allocating: a bit for each iteration that allocates before its last launch.
+ * 1 us later the next iteration.  refusing: a bit for each iteration that destroys a graph before its last launch, which no graph can hold.
  * Returns its end. */
-#define ALLOCATING_ALWAYS UINT32_MAX
-int64_t predicted_add_loop(struct builder *b, int64_t now_ns, uint32_t allocating);
+#define REFUSING_ALWAYS UINT32_MAX
+int64_t predicted_add_loop(struct builder *b, int64_t now_ns, uint32_t refusing);
 
 /* A recording of one such loop, not finished. */
 struct builder *predicted_loop(void);

@@ -293,7 +293,7 @@ static void test_repeated_after_refused(void **state)
 	struct what_if found;
 
 	(void)state;
-	predicted_add_loop(b, add_other(b, predicted_add_loop(b, 0, ALLOCATING_ALWAYS)), 0);
+	predicted_add_loop(b, add_other(b, predicted_add_loop(b, 0, REFUSING_ALWAYS)), 0);
 	it = predicted_begin(b, 0, NULL);
 	assert_int_equal(it.all.loops.count, 2);
 	assert_int_equal(it.all.alike[1], 0);
@@ -316,7 +316,7 @@ static void test_taken_back(void **state)
 	predicted_add_loop(b, 0, 1 << 4 | 1 << 8);
 	it = predicted_begin(b, 0, NULL);
 	assert_int_equal(what_if_together(&together, parts, both, 2, &it.all, 0), 0);
-	assert_string_equal(parts[0].effect.refusal, refused_allocates);
+	assert_string_equal(parts[0].effect.refusal, refused_has_graphs);
 	assert_null(parts[1].effect.refusal);
 	assert_int_equal(parts[1].effect.iteration_count, RUNS - 1);
 	assert_int_equal(what_if_alone(&alone, TECHNIQUE_dependent_launch, &it.all, 0), 0);
@@ -331,10 +331,10 @@ static void test_refusals(void **state)
 	struct what_if found;
 
 	(void)state;
-	predicted_add_loop(b, 0, ALLOCATING_ALWAYS);
+	predicted_add_loop(b, 0, REFUSING_ALWAYS);
 	it = predicted_begin(b, 0, NULL);
 	assert_int_equal(what_if_alone(&found, TECHNIQUE_cuda_graph, &it.all, 0), 0);
-	assert_string_equal(found.effect.refusal, refused_allocates);
+	assert_string_equal(found.effect.refusal, refused_has_graphs);
 	assert_int_equal(what_if_alone(&found, TECHNIQUE_cuda_graph, &it.all, 1),
 			 0); /* no loop there */
 	assert_string_equal(found.effect.refusal, refused_irregular);
