@@ -10,6 +10,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "roofline/frameworks.h"
 #include "roofline/ranks.h"
 
 /* Reads at most size - 1 bytes; returns their number, 0 when there is no such file. */
@@ -115,9 +116,41 @@ void process_facts_find_driver(void)
 		*(void **)&driver_version = dlsym(driver, "cuDriverGetVersion");
 }
 
+static const struct {
+	const char *name, *library;
+} frameworks[FRAMEWORK_COUNT] = {
+#define FRAMEWORK_ROW(id, name, library, kernel) [FRAMEWORK_##id] = {name, library},
+	FRAMEWORKS(FRAMEWORK_ROW)
+#undef FRAMEWORK_ROW
+};
+
+/* Look through the mapped files: to ask the loader would take its lock, which a thread in dlopen holds. */
+static void write_frameworks(struct trace_rows *rows)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	bool is_loaded[FRAMEWORK_COUNT] = {false};
+	char *line = NULL, names[128] = "";
+	size_t size = 0;
+
+	while (maps && getline(&line, &size, maps) > 0)
+		for (int i = FRAMEWORK_NONE + 1; i < FRAMEWORK_COUNT; i++)
+			is_loaded[i] |= strstr(line, frameworks[i].library) != NULL;
+	free(line);
+	if (maps)
+		fclose(maps);
+	for (int i = FRAMEWORK_NONE + 1; i < FRAMEWORK_COUNT; i++)
+		if (is_loaded[i])
+			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
+				 *names ? " " : "", frameworks[i].name);
+	if (*names)
+		trace_property(rows, "frameworks", names);
+}
+
 void process_facts_write_cuda(struct trace_rows *rows)
 {
 	int version;
+
+	write_frameworks(rows);
 
 	if (driver_version && driver_version(&version) == 0 && version)
 		trace_property_format(rows, "driver", "%d", version);

@@ -463,6 +463,7 @@
 	KEY(cupti_path, "file that libcupti was loaded from") \
 	KEY(driver, "CUDA version of the driver, cuDriverGetVersion") \
 	KEY(driver_name, "version of the kernel driver, as nvidia-smi prints it") \
+	KEY(frameworks, "which of them are loaded when CUDA starts, separated by spaces: PyTorch, JAX, CuPy, Numba") \
 	KEY(graphs, "node or graph: what a graph launch was recorded as") \
 	KEY(record, "which call of rooflinectl record it belongs to, when one started it") \
 	KEY(run, "which run of the program it is of, where there are several: RUN of roofline/runs.h") \

@@ -281,6 +281,18 @@ bytes() {
 	equal devices 0 "$(property cuda_visible_devices)"
 }
 
+@test "frameworks that are loaded when CUDA starts are named, and nothing is where there are none" {
+	record cuda kernels:5
+	equal frameworks "" "$(property frameworks)"
+	mkdir -p lib/cupy/_core
+	math=$(ldd "$ROOFLINECTL" | awk '/libm\.so/ { print $3 }')
+	cp "$math" lib/libtorch_cuda.so
+	cp "$math" lib/cupy/_core/core.so
+	recording=$PWD/with_frameworks
+	LD_PRELOAD="$runtimes$PWD/lib/cupy/_core/core.so $PWD/lib/libtorch_cuda.so" ROOFLINE_OUTPUT=$recording record cuda kernels:5
+	equal frameworks "PyTorch CuPy" "$(property frameworks)"
+}
+
 @test "each process has an identity of its own, by which a copy of its folder is known" {
 	record cuda kernels:5
 	first=$(property identity)
