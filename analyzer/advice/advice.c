@@ -32,17 +32,18 @@ static const char *strategy_of(const struct rule *rule)
 	return rule->technique ? rule->technique->id : rule->strategy;
 }
 
-/* What the reader writes: CUDA, or Python where PyTorch launches the kernels. */
-static struct rule_words words_of(const struct rule *rule, const struct facts *facts)
+/* Kernels that a program hands to CuPy are of CUDA, too. */
+struct rule_words rule_words_of(const struct rule *rule, const struct facts *facts)
 {
-	struct rule_words words = {rule->pattern, rule->risk, rule->workload};
-	const struct rule_words *pytorch = &rule->in_pytorch;
+	const struct rule_words cuda = {rule->title, rule->pattern, rule->risk, rule->workload};
+	struct rule_words words = rule->in[facts->framework];
 
-	if (!pytorch->pattern || !facts_is_pytorch(facts))
-		return words;
-	words.pattern = pytorch->pattern;
-	words.risk = pytorch->risk ? pytorch->risk : words.risk;
-	words.workload = pytorch->workload;
+	if (facts->framework == FRAMEWORK_NONE ||
+	    (facts->framework == FRAMEWORK_cupy && !words.pattern && rule->is_about_kernels))
+		return cuda;
+	words.title = words.title ? words.title : cuda.title;
+	words.pattern = words.pattern ? words.pattern : "";
+	words.risk = words.risk ? words.risk : cuda.risk;
 	return words;
 }
 
@@ -50,7 +51,7 @@ static struct recommendation *add(struct advice *advice, const struct facts *fac
 				  const struct rule *rule)
 {
 	struct recommendation *items = realloc(advice->items, (advice->count + 1) * sizeof(*items));
-	const struct rule_words words = words_of(rule, facts);
+	const struct rule_words words = rule_words_of(rule, facts);
 	struct recommendation *item;
 
 	if (!items)
@@ -59,7 +60,7 @@ static struct recommendation *add(struct advice *advice, const struct facts *fac
 	item = &items[advice->count];
 	*item = (struct recommendation){.id = rule->id,
 					.strategy = strategy_of(rule),
-					.title = rule->title,
+					.title = words.title,
 					.pattern = words.pattern,
 					.risk = words.risk,
 					.workload = words.workload,
@@ -338,6 +339,11 @@ static int consider(struct advice *advice, const struct facts *facts, size_t dev
 		return 0;
 	if (is_said(advice, device, rule))
 		return 0;
+	if (rule->needs_cuda_source && facts->framework != FRAMEWORK_NONE &&
+	    !rule->in[facts->framework].pattern)
+		return reject(advice, facts, device, rule,
+			      "it changes how CUDA code launches kernels; %s launches these",
+			      framework_name(facts->framework));
 	if (!rule->is_about_kernels && facts_is_computing(facts, device))
 		return reject(advice, facts, device, rule,
 			      "kernels run for more than 90%% of the time");

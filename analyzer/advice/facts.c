@@ -386,6 +386,7 @@ int facts_collect(struct facts *facts, const struct report *report, const char *
 	int rc, what_ifs_rc;
 
 	facts->report = report;
+	facts->framework = framework_of(report->profile);
 	facts->main_device = what_if_main_device(report->profile);
 	facts->rules = rules;
 	rc = open_findings(facts);
@@ -402,20 +403,6 @@ int facts_collect(struct facts *facts, const struct report *report, const char *
 	if (rc == 0)
 		rc = what_ifs_rc;
 	return rc == 0 ? what_ifs_add_report(&facts->what_ifs, report) : rc;
-}
-
-/* What all of PyTorch's own kernels have in their names, and those of its compiler. */
-static const char *const pytorch_parts[] = {"at::native::", "at_cuda_detail", "triton_"};
-
-bool facts_is_pytorch(const struct facts *facts)
-{
-	const struct profile *profile = facts->report->profile;
-
-	for (size_t i = 0; i < profile->kernel_name_count; i++)
-		for (size_t j = 0; j < sizeof(pytorch_parts) / sizeof(*pytorch_parts); j++)
-			if (strstr(profile->kernel_names[i], pytorch_parts[j]))
-				return true;
-	return false;
 }
 
 void facts_free(struct facts *facts)

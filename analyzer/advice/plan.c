@@ -205,7 +205,7 @@ static int add_step(struct plan *plan, const struct plan_candidate *candidate)
 	struct plan_step *step = &advice->plan[advice->plan_count];
 
 	*step = (struct plan_step){.strategy = techniques[candidate->technique]->id,
-				   .title = candidate->rule->title,
+				   .title = rule_words_of(candidate->rule, plan->facts).title,
 				   .options = options_of(plan),
 				   .together = plan->together};
 	if (!step->options)

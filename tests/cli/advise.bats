@@ -147,6 +147,26 @@ print(len(rows), rows[0]['id'], len(rows[0]['evidence'].splitlines()) > 1, rows[
 	[[ "$output" == *cudaStreamBeginCapture* && "$output" != *torch* ]]
 }
 
+# launched_by FRAMEWORKS: the recording of a chain of kernels, as if a program had loaded these
+launched_by() {
+	rm -rf changed
+	unpacked graph_chain.naive changed
+	printf 'frameworks,%s\n' "$1" | tee -a changed/*/process.csv >/dev/null
+	run -0 "$ROOFLINECTL" advise changed
+}
+
+@test "a program of JAX or CuPy reads what to write there, and nothing that only CUDA C++ has" {
+	launched_by JAX
+	[[ "$output" == *"  2.  Compile several steps into one call: jax.jit of a lax.scan over them"*"jax.lax.scan(step, state, batches)"* ]]
+	[[ "$output" == *persistent_kernel*"it changes how"*"CUDA code launches kernels; JAX launches these"* ]]
+	[[ "$output" != *"Launch the repeating sequence"* ]]
+	[[ "$output" != *cudaStream* ]]
+	launched_by CuPy
+	[[ "$output" == *"stream.begin_capture()"* && "$output" != *cudaStream* ]]
+	launched_by Numba
+	[[ "$output" == *"stream.synchronize() # one wait"* && "$output" != *cudaStream* ]]
+}
+
 @test "where several devices have different reasons each is named with its own" {
 	run -0 "$ROOFLINECTL" report "$recordings/collectives.ordered" -s rejected
 	[[ "$output" == *"concurrent_kernels (GPU 0 "*"concurrent_kernels (GPU 1 "* ]]

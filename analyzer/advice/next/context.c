@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advice/framework.h"
 #include "base/format.h"
 #include "base/paths.h"
 #include "base/shell.h"
@@ -14,14 +15,6 @@
 #define STEP_ID(name, meaning) #name,
 static const char *const step_ids[] = {NEXT_STEPS(STEP_ID)};
 #undef STEP_ID
-
-static bool is_python(const char *command)
-{
-	size_t length = strcspn(command, " ");
-	const char *name = memrchr(command, '/', length);
-
-	return !strncmp(name ? name + 1 : command, "python", strlen("python"));
-}
 
 /* Of several processes nobody recorded what started them. */
 static char *program_words(const struct profile *profile)
@@ -106,7 +99,7 @@ int next_context_open(struct next_context *context, struct advice *advice,
 			      next_has_property(profile, "sample_problem")};
 	if (!context->recording || !context->program || !context->range || !context->name)
 		return -ENOMEM;
-	context->is_python = is_python(context->program);
+	context->is_python = framework_is_python(context->program);
 	return 0;
 }
 

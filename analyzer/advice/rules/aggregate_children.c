@@ -134,4 +134,5 @@ const struct rule rule_aggregate_children = {
 	.stake_ns = stake_ns,
 	.add_evidence = add_evidence,
 	.is_about_kernels = true,
+	.needs_cuda_source = true,
 };

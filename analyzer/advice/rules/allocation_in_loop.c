@@ -61,7 +61,7 @@ const struct rule rule_allocation_in_loop = {
 	.pattern = "cudaMallocAsync(&scratch, bytes, stream); /* in place of cudaMalloc */\n"
 		   "kernel<<<grid, block, 0, stream>>>(scratch);\n"
 		   "cudaFreeAsync(scratch, stream);",
-	.in_pytorch =
+	.in[FRAMEWORK_pytorch] =
 		{
 			.pattern =
 				"output = torch.empty_like(x) # once, before the loop\n"
@@ -69,6 +69,30 @@ const struct rule rule_allocation_in_loop = {
 				"# the environment: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
 			.risk = "PyTorch keeps freed memory: calls of cudaMalloc in a loop come of "
 				"sizes that grow, or of torch.cuda.empty_cache().",
+		},
+	.in[FRAMEWORK_jax] =
+		{
+			.title = "Reuse buffers: jax.jit(..., donate_argnums=0)",
+			.pattern =
+				"step = jax.jit(step, donate_argnums=0) # writes the new state over the old one\n"
+				"# the environment: XLA_PYTHON_CLIENT_PREALLOCATE=true (the default)",
+			.risk = "A donated array must not be used after the call.",
+		},
+	.in[FRAMEWORK_cupy] =
+		{
+			.title = "Keep the memory pool, and write into arrays that stay: out=",
+			.pattern =
+				"cupy.cuda.set_allocator(cupy.cuda.MemoryPool().malloc) # the default\n"
+				"cupy.add(x, y, out=result)",
+			.risk = "Calls of cudaMalloc in a loop come of sizes that grow, of free_all_blocks(), or of another allocator.",
+		},
+	.in[FRAMEWORK_numba] =
+		{
+			.title = "Allocate device arrays once, before the loop",
+			.pattern = "y = cuda.device_array(shape, dtype) # once\n"
+				   "for x in inputs:\n"
+				   "    kernel[blocks, threads](x, y)",
+			.risk = "An array of NumPy as an argument is allocated and freed on the device in each launch.",
 		},
 	.technique = &technique_preallocate,
 	.is_candidate = is_candidate,

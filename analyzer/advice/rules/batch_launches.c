@@ -88,11 +88,21 @@ const struct rule rule_batch_launches = {
 		   "    work(parts[blockIdx.y]); /* or a queue where parts differ */\n"
 		   "}\n"
 		   "all<<<dim3(blocks, part_count), threads, 0, stream>>>(parts);",
-	.in_pytorch =
+	.in[FRAMEWORK_pytorch] =
 		{
 			.pattern = "torch._foreach_add_(tensors, 1.0) # one launch for a list\n"
 				   "torch.optim.AdamW(parameters, fused=True)\n"
 				   "output = f(torch.stack(parts)) # parts of one shape",
+		},
+	.in[FRAMEWORK_jax] =
+		{
+			.title = "Compute all parts in one call: jax.vmap",
+			.pattern = "outputs = jax.jit(jax.vmap(f))(jnp.stack(parts))",
+		},
+	.in[FRAMEWORK_cupy] =
+		{
+			.title = "Compute all parts in one call on a stacked array",
+			.pattern = "output = f(cupy.stack(parts)) # parts of one shape",
 		},
 	.technique = &technique_batch_launches,
 	.is_candidate = is_candidate,

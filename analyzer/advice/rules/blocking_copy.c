@@ -99,7 +99,7 @@ const struct rule rule_blocking_copy = {
 		   "cudaEventRecord(copied, stream);\n"
 		   "kernel<<<grid, block, 0, stream>>>(...); /* queued behind the copy */\n"
 		   "cudaEventSynchronize(copied); /* where the host reads, and not before */",
-	.in_pytorch =
+	.in[FRAMEWORK_pytorch] =
 		{
 			.pattern =
 				"result = output.to(\"cpu\", non_blocking=True) # into pinned memory\n"
@@ -109,6 +109,22 @@ const struct rule rule_blocking_copy = {
 				"copied.synchronize()",
 			.risk = "Read before the event, and the values are those of before the copy; "
 				".cpu(), .numpy() and .item() wait for themselves.",
+		},
+	.in[FRAMEWORK_jax] =
+		{
+			.title = "Launch the next step before you read the result of this one",
+			.pattern =
+				"result.copy_to_host_async()\n"
+				"state, following = step(state, batch) # launched before the read\n"
+				"print(np.asarray(result))",
+		},
+	.in[FRAMEWORK_cupy] =
+		{
+			.title = "Launch what follows before you read: .get(blocking=False)",
+			.pattern = "result.get(out=pinned, blocking=False) # cupyx.empty_pinned\n"
+				   "copied = stream.record()\n"
+				   "# launch what comes next, and where the host reads:\n"
+				   "copied.synchronize()",
 		},
 	.finding_size = sizeof(struct blocking),
 	.add_gap = add_gap,

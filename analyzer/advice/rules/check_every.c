@@ -54,12 +54,26 @@ const struct rule rule_check_every = {
 		   "        cudaStreamSynchronize(stream);\n"
 		   "    }\n"
 		   "}",
-	.in_pytorch =
+	.in[FRAMEWORK_pytorch] =
 		{
 			.pattern =
 				"for i in range(count):\n"
 				"    x, done = step(x)\n"
 				"    if i % k == k - 1 and done.item(): # waits once in k iterations\n"
+				"        break",
+		},
+	.in[FRAMEWORK_jax] =
+		{
+			.title =
+				"Read the flag that ends the loop after several iterations, or use jax.lax.while_loop",
+			.pattern = "x = jax.lax.while_loop(lambda x: ~done(x), step, x)",
+		},
+	.in[FRAMEWORK_cupy] =
+		{
+			.pattern =
+				"for i in range(count):\n"
+				"    x, done = step(x)\n"
+				"    if i % k == k - 1 and bool(done): # waits once in k iterations\n"
 				"        break",
 		},
 	.technique = &technique_check_every,

@@ -98,12 +98,28 @@ const struct rule rule_compile_cache = {
 		   "}\n"
 		   "cuModuleLoadData(&module, image);\n"
 		   "/* PTX: CUDA_CACHE_PATH, CUDA_CACHE_MAXSIZE, or build for this GPU */",
-	.in_pytorch =
+	.in[FRAMEWORK_pytorch] =
 		{
 			.pattern =
 				"# the environment, on a disk that lasts:\n"
 				"TORCHINDUCTOR_CACHE_DIR=... TRITON_CACHE_DIR=...\n"
 				"torch.compiler.save_cache_artifacts() # to take it to other machines",
+		},
+	.in[FRAMEWORK_jax] =
+		{
+			.title = "Keep compiled code on disk",
+			.pattern =
+				"jax.config.update(\"jax_compilation_cache_dir\", \"/a/disk/that/lasts\")",
+		},
+	.in[FRAMEWORK_cupy] =
+		{
+			.title = "Keep compiled code on disk",
+			.pattern = "# the environment, on a disk that lasts: CUPY_CACHE_DIR=...",
+		},
+	.in[FRAMEWORK_numba] =
+		{
+			.title = "Keep compiled code on disk",
+			.pattern = "@cuda.jit(cache=True)",
 		},
 	.finding_size = sizeof(struct compilations),
 	.find = find,

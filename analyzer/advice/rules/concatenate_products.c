@@ -187,11 +187,22 @@ const struct rule rule_concatenate_products = {
 		   "qkv = x * wqkv;\n"
 		   "/* or a batch, where they have no input in common: */\n"
 		   "cublasGemmStridedBatchedEx(...);",
-	.in_pytorch =
+	.in[FRAMEWORK_pytorch] =
 		{
 			.pattern = "qkv = nn.Linear(n, 3 * n) # in place of three, with one input\n"
 				   "q, k, v = qkv(x).chunk(3, dim=-1)\n"
 				   "torch.bmm(a, b) # a batch, where they have no input in common",
+		},
+	.in[FRAMEWORK_jax] =
+		{
+			.pattern =
+				"qkv = x @ jnp.concatenate([wq, wk, wv], axis=1) # one product in place of three\n"
+				"jnp.einsum(\"bij,bjk->bik\", a, b) # a batch, where they have no input in common",
+		},
+	.in[FRAMEWORK_cupy] =
+		{
+			.pattern =
+				"c = cupy.matmul(cupy.stack(a), cupy.stack(b)) # one batched product",
 		},
 	.finding_size = sizeof(struct products),
 	.find = find,

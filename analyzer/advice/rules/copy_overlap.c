@@ -93,8 +93,9 @@ const struct rule rule_copy_overlap = {
 		   "    kernel<<<grid, block, 0, s>>>(in[i % 3], out[i % 3]);\n"
 		   "    cudaMemcpyAsync(host[i], out[i % 3], bytes, cudaMemcpyDefault, s);\n"
 		   "}",
-	.in_pytorch =
+	.in[FRAMEWORK_pytorch] =
 		{
+			.title = "Copy the next batch in a second stream while this one computes",
 			.pattern =
 				"copies = torch.cuda.Stream()\n"
 				"with torch.cuda.stream(copies): # the next batch, of a pinning loader\n"

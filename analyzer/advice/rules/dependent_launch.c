@@ -92,4 +92,5 @@ const struct rule rule_dependent_launch = {
 	.simpler_times = LEAST_PROGRAM_SPEEDUP,
 	.is_candidate = is_candidate,
 	.add_evidence = add_evidence,
+	.needs_cuda_source = true,
 };

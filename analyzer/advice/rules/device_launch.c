@@ -32,4 +32,5 @@ const struct rule rule_device_launch = {
 	.technique = &technique_dynamic_parallelism,
 	.said_by = "host_decision",
 	.add_evidence = add_evidence,
+	.needs_cuda_source = true,
 };

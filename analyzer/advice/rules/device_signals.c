@@ -145,4 +145,5 @@ const struct rule rule_device_signals = {
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
 	.add_evidence = add_evidence,
+	.needs_cuda_source = true,
 };

@@ -83,7 +83,7 @@ const struct rule rule_exposed_communication = {
 		"    cudaStreamWaitEvent(communicate, ready[part], 0);\n"
 		"    ncclAllReduce(in[part], out[part], n, type, ncclSum, comm, communicate); /* or a peer copy */\n"
 		"}",
-	.in_pytorch =
+	.in[FRAMEWORK_pytorch] =
 		{
 			.pattern =
 				"model = DistributedDataParallel(model, bucket_cap_mb=25, gradient_as_bucket_view=True)\n"

@@ -253,12 +253,30 @@ const struct rule rule_fuse_neighbors = {
 	.pattern = "t[i] = f(x[i]); /* a kernel, and after it another one: */\n"
 		   "z[i] = g(t[i]);\n"
 		   "z[i] = g(f(x[i])); /* one, and t is gone */",
-	.in_pytorch =
+	.in[FRAMEWORK_pytorch] =
 		{
+			.title =
+				"Fuse neighbors that pass data through memory: torch.compile(model)",
 			.pattern =
 				"fast = torch.compile(model) # elementwise kernels become one\n"
 				"F.scaled_dot_product_attention(q, k, v) # in place of its parts\n"
 				"torch.optim.AdamW(parameters, fused=True)",
+		},
+	.in[FRAMEWORK_jax] =
+		{
+			.title = "Let XLA fuse them: one jax.jit around all of them",
+			.pattern =
+				"step = jax.jit(step) # of the whole function: XLA fuses across what is inside one jit",
+		},
+	.in[FRAMEWORK_cupy] =
+		{
+			.title =
+				"Fuse elementwise operations: @cupy.fuse(), or an ElementwiseKernel",
+			.pattern =
+				"@cupy.fuse()\n"
+				"def update(x, y, a): # one kernel in place of one for each operation\n"
+				"    return cupy.exp(x * a) + y",
+			.risk = "cupy.fuse takes elementwise operations and one reduction at the end.",
 		},
 	.technique = &technique_fuse,
 	.is_candidate = is_promising,

@@ -33,15 +33,31 @@ const struct rule rule_host_decision = {
 		   "params.conditional.handle = handle;\n"
 		   "params.conditional.type = cudaGraphCondTypeIf; /* While, Switch */\n"
 		   "cudaGraphAddNode(&node, graph, &flag_node, NULL, 1, &params);",
-	.in_pytorch =
+	.in[FRAMEWORK_pytorch] =
 		{
+			.title = "Decide on the device: torch.where, or torch.cond",
 			.pattern =
 				"output = torch.where(flag, f(x), g(x)) # both, and no wait\n"
 				"output = torch.cond(flag, f, g, (x,)) # one of them, in torch.compile",
 			.risk = "`if flag:` and `flag.item()` of a tensor wait for the GPU, and nothing "
 				"is launched meanwhile. torch.where computes both sides.",
 		},
+	.in[FRAMEWORK_jax] =
+		{
+			.title = "Decide on the device: jax.lax.cond, or jnp.where",
+			.pattern =
+				"output = jax.lax.cond(flag, f, g, x) # one of them, and no wait\n"
+				"output = jnp.where(flag, f(x), g(x)) # both",
+			.risk = "`if flag:` and bool() of an array wait for the GPU, and nothing is launched meanwhile. jnp.where computes both sides.",
+		},
+	.in[FRAMEWORK_cupy] =
+		{
+			.title = "Compute both sides and select: cupy.where",
+			.pattern = "output = cupy.where(flag, f(x), g(x)) # both, and no wait",
+			.risk = "`if flag:` and bool() of an array wait for the GPU, and nothing is launched meanwhile.",
+		},
 	.technique = &technique_device_decision,
 	.said_by = "while_node",
 	.add_evidence = add_evidence,
+	.needs_cuda_source = true,
 };

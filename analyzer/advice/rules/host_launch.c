@@ -167,4 +167,5 @@ const struct rule rule_host_launch = {
 	.stake_ns = stake_ns,
 	.add_evidence = add_evidence,
 	.is_about_kernels = true,
+	.needs_cuda_source = true,
 };

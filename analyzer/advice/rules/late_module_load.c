@@ -96,13 +96,30 @@ const struct rule rule_late_module_load = {
 		   "struct cudaFuncAttributes attributes;\n"
 		   "cudaFuncGetAttributes(&attributes, kernel); /* loads it */\n"
 		   "cuModuleLoadData(&module, image); /* or link, or compile */",
-	.in_pytorch =
+	.in[FRAMEWORK_pytorch] =
 		{
 			.pattern =
 				"with torch.no_grad(): # before the work: each shape and type once\n"
 				"    model(example)\n"
 				"torch.cuda.synchronize()\n"
 				"# the environment: CUDA_MODULE_LOADING=EAGER",
+		},
+	.in[FRAMEWORK_jax] =
+		{
+			.title = "Compile before the work begins",
+			.pattern =
+				"step.lower(state, batch).compile() # or one call with the same shapes",
+		},
+	.in[FRAMEWORK_cupy] =
+		{
+			.title = "Run each kernel once before the work begins",
+			.pattern = "step() # compiles; CUPY_CACHE_DIR keeps it for the next run",
+		},
+	.in[FRAMEWORK_numba] =
+		{
+			.title = "Run each kernel once before the work begins",
+			.pattern =
+				"@cuda.jit(\"void(float32[:], float32[:])\") # compiles when it is defined",
 		},
 	.finding_size = sizeof(struct loads),
 	.add_gap = add_gap,

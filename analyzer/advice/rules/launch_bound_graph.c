@@ -78,8 +78,10 @@ const struct rule rule_launch_bound_graph = {
 		   "cudaStreamEndCapture(stream, &graph);\n"
 		   "cudaGraphInstantiate(&exec, graph, 0);\n"
 		   "for (...) cudaGraphLaunch(exec, stream);",
-	.in_pytorch =
+	.in[FRAMEWORK_pytorch] =
 		{
+			.title =
+				"Run the step as a CUDA graph: torch.compile(mode=\"reduce-overhead\")",
 			.pattern =
 				"fast = torch.compile(model, mode=\"reduce-overhead\") # makes CUDA graphs\n"
 				"# or by hand, after a few iterations on a side stream:\n"
@@ -97,8 +99,35 @@ const struct rule rule_launch_bound_graph = {
 				"torch.cuda.make_graphed_callables.",
 			.workload = "pytorch",
 		},
+	.in[FRAMEWORK_jax] =
+		{
+			.title =
+				"Compile several steps into one call: jax.jit of a lax.scan over them",
+			.pattern =
+				"@jax.jit\n"
+				"def steps(state, batches): # stacked along the first axis\n"
+				"    return jax.lax.scan(step, state, batches) # step: (state, batch) -> (state, loss)\n"
+				"state, losses = steps(state, batches) # Python runs once for all of them",
+			.risk = "What the loop does must be traceable, with the same shapes in each step. XLA launches command buffers (CUDA graphs) for short kernels by itself; donate_argnums lets it write the new state over the old one.",
+		},
+	.in[FRAMEWORK_cupy] =
+		{
+			.title =
+				"Capture the repeating launches into a CUDA graph: Stream.begin_capture()",
+			.pattern =
+				"stream = cupy.cuda.Stream(non_blocking=True)\n"
+				"with stream:\n"
+				"    step() # before the capture: compiles kernels and fills the memory pool\n"
+				"    stream.begin_capture()\n"
+				"    step() # into arrays that stay: out=...\n"
+				"    graph = stream.end_capture()\n"
+				"for i in range(count):\n"
+				"    graph.launch(stream)",
+			.risk = "A captured step reads and writes the same arrays each time, and may neither allocate from the driver nor wait: no .get(), float() or print of an array. New input is copied into the captured arrays.",
+		},
 	.technique = &technique_cuda_graph,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
 	.add_evidence = add_evidence,
+	.needs_cuda_source = true,
 };

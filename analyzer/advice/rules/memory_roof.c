@@ -94,7 +94,7 @@ const struct rule rule_memory_roof = {
 	.pattern = "__half2 x = ((const __half2 *)in)[i];     /* half the bytes of float2 */\n"
 		   "float2 y = __half22float2(x);             /* computed as before */\n"
 		   "((__half2 *)out)[i] = __float22half2_rn(f(g(y))); /* f and g in one */",
-	.in_pytorch =
+	.in[FRAMEWORK_pytorch] =
 		{
 			.pattern =
 				"with torch.autocast(\"cuda\", dtype=torch.bfloat16): # half the bytes\n"

@@ -97,7 +97,7 @@ const struct rule rule_one_time_copy = {
 		"cudaHostRegister of memory that is there.",
 	.pattern = "cudaHostRegister(host, bytes, 0); /* once it is filled */\n"
 		   "cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream);",
-	.in_pytorch =
+	.in[FRAMEWORK_pytorch] =
 		{
 			.pattern = "weights = weights.pin_memory().to(\"cuda\", non_blocking=True)",
 		},

@@ -153,8 +153,10 @@ const struct rule rule_pageable_copy = {
 		   "cudaMemcpyAsync(device, host, bytes, cudaMemcpyDefault, copy_stream);\n"
 		   "cudaEventRecord(copied, copy_stream);\n"
 		   "cudaStreamWaitEvent(compute_stream, copied);",
-	.in_pytorch =
+	.in[FRAMEWORK_pytorch] =
 		{
+			.title =
+				"Copy from pinned memory, asynchronously: DataLoader(pin_memory=True), non_blocking=True",
 			.pattern =
 				"loader = torch.utils.data.DataLoader(data, pin_memory=True, num_workers=4)\n"
 				"for batch in loader:\n"
@@ -163,6 +165,34 @@ const struct rule rule_pageable_copy = {
 				"pin_memory=True, or tensor.pin_memory() once. Pinned memory is taken "
 				"from the whole machine. To the host: wait for an event before the "
 				"result is read.",
+		},
+	.in[FRAMEWORK_jax] =
+		{
+			.title =
+				"Put the next batch on the GPU while this one computes: jax.device_put",
+			.pattern = "following = jax.device_put(next(batches)) # returns at once\n"
+				   "state, loss = step(state, current) # meanwhile\n"
+				   "current = following",
+		},
+	.in[FRAMEWORK_cupy] =
+		{
+			.title = "Copy from and to pinned memory: cupyx.empty_pinned",
+			.pattern =
+				"host = cupyx.empty_pinned(x.shape, x.dtype) # in place of numpy.empty\n"
+				"with stream:\n"
+				"    x.set(host) # asynchronous from pinned memory\n"
+				"    y.get(out=result, blocking=False) # result: pinned, too",
+			.risk = "Pinned memory is taken from the whole machine. Wait for the stream before the host reads the result.",
+		},
+	.in[FRAMEWORK_numba] =
+		{
+			.title = "Keep arrays on the device and copy through pinned memory",
+			.pattern =
+				"host = cuda.pinned_array(shape, dtype) # in place of numpy.empty\n"
+				"x = cuda.to_device(host, stream=stream)\n"
+				"kernel[blocks, threads, stream](x, y) # device arrays: no copy at each launch\n"
+				"y.copy_to_host(result, stream=stream)",
+			.risk = "Pinned memory is taken from the whole machine. Wait for the stream before the host reads the result.",
 		},
 	.finding_size = sizeof(struct pageable),
 	.find = find,

@@ -52,4 +52,5 @@ const struct rule rule_persistent_kernel = {
 	.needs_low = true,
 	.simpler_times = 1 + MODEL_MARGIN,
 	.add_evidence = add_evidence,
+	.needs_cuda_source = true,
 };

@@ -85,4 +85,5 @@ const struct rule rule_rank_imbalance = {
 	.stake_ns = stake_ns,
 	.add_evidence = add_evidence,
 	.is_about_kernels = true,
+	.needs_cuda_source = true,
 };

@@ -170,11 +170,17 @@ const struct rule rule_repeated_module_load = {
 		   "    found = kernels.emplace(key, kernel).first;\n"
 		   "}\n"
 		   "cuLaunchKernel(found->second, ...);",
-	.in_pytorch =
+	.in[FRAMEWORK_pytorch] =
 		{
 			.pattern =
 				"torch._dynamo.mark_dynamic(x, 0) # or torch.compile(model, dynamic=True)\n"
 				"# TORCH_LOGS=recompiles tells what is compiled again, and why",
+		},
+	.in[FRAMEWORK_jax] =
+		{
+			.title = "Compile once: keep shapes and jitted functions the same",
+			.pattern = "step = jax.jit(step) # once, outside of the loop\n"
+				   "# JAX_LOG_COMPILES=1 names what is compiled again, and why",
 		},
 	.workload = "jit_gemm",
 	.technique = &technique_keep_modules,

@@ -16,6 +16,7 @@
 
 #include "advice/advice.h"
 #include "advice/captures.h"
+#include "advice/framework.h"
 #include "whatif/what_if.h"
 
 /* RULE(name, summary); the name is the recommendation's id */
@@ -113,6 +114,7 @@ struct rule;
 
 struct facts {
 	const struct report *report;
+	enum framework framework;     /* that launches the kernels */
 	size_t main_device;	      /* what_if_main_device() */
 	struct device_facts *devices; /* as profile->devices[] */
 	uint32_t *homes;  /* by process: the device with most of its operations, or PROFILE_NONE */
@@ -135,9 +137,6 @@ struct facts {
  * may be off. */
 #define LEAST_ESTIMATED_SPEEDUP (1 + MODEL_MARGIN)
 #define LEAST_ESTIMATED_RATIO (1 - 1 / LEAST_ESTIMATED_SPEEDUP)
-
-/* Whether PyTorch launches what the program runs: its own kernels are among those that ran, or those that its compiler made. */
-bool facts_is_pytorch(const struct facts *facts);
 
 int facts_collect(struct facts *facts, const struct report *report, const char *range,
 		  const struct rule *const rules[RULE_COUNT]);
@@ -212,9 +211,10 @@ bool facts_is_named(const struct facts *facts, const struct profile_call *call, 
 __attribute__((format(printf, 2, 3))) int advice_add_evidence(struct recommendation *item,
 							      const char *format, ...);
 
-/* How a change is made in a framework, where it is not made in CUDA; what is NULL is as the rule has it. */
+/* How a change is made in a framework, where it is not made in CUDA.  A NULL title or risk is as the rule has it;
+ * where the pattern is NULL no code is shown. */
 struct rule_words {
-	const char *pattern, *risk, *workload;
+	const char *title, *pattern, *risk, *workload;
 };
 
 struct rule {
@@ -222,7 +222,9 @@ struct rule {
 	const char
 		*strategy;   /* of rules without a technique: what to change, in one or two words */
 	const char *pattern; /* a few lines of CUDA, newline separated */
-	struct rule_words in_pytorch; /* for a program whose kernels PyTorch launches */
+	struct rule_words
+		in[FRAMEWORK_COUNT]; /* for a program whose kernels a framework launches */
+	bool needs_cuda_source; /* rejected for a program of a framework that it has no pattern for: its user launches nothing */
 	/* The technique that is re-simulated; NULL: nobody can say, and only what is at stake is told. */
 	const struct technique *technique;
 	/* What the rule looks for in all gaps, operations or calls is found once for each device, before anything else
@@ -258,6 +260,10 @@ struct rule {
 	double simpler_times;
 	bool needs_low; /* recommended only where the low end of the interval gains, too: it takes kernels that are written anew */
 };
+
+/* Return what the reader writes: CUDA, or what the framework that launches the kernels has for it; its title and pattern are
+ * never NULL. */
+struct rule_words rule_words_of(const struct rule *rule, const struct facts *facts);
 
 #define RULE_DECLARATION(name, summary) extern const struct rule rule_##name;
 RULES(RULE_DECLARATION)

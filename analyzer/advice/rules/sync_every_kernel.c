@@ -66,8 +66,9 @@ const struct rule rule_sync_every_kernel = {
 		"reuses still need one.",
 	.pattern = "for (...) kernel<<<grid, block, 0, stream>>>(...); /* no wait in here */\n"
 		   "cudaStreamSynchronize(stream); /* once, before the host reads */",
-	.in_pytorch =
+	.in[FRAMEWORK_pytorch] =
 		{
+			.title = "Read results once in several steps: each .item() or .cpu() waits",
 			.pattern =
 				"losses.append(loss.detach()) # in place of loss.item(), which waits\n"
 				"total = torch.stack(losses).sum().item() # one wait, after the loop\n"
@@ -75,6 +76,30 @@ const struct rule rule_sync_every_kernel = {
 			.risk = ".item(), .cpu(), .tolist(), bool() of a tensor, indexing by a mask and "
 				"torch.nonzero wait for the GPU; errors of kernels surface at the next "
 				"of them.",
+		},
+	.in[FRAMEWORK_jax] =
+		{
+			.title =
+				"Read results once in several steps: each float() or block_until_ready() waits",
+			.pattern =
+				"losses.append(loss) # an array that is still being computed\n"
+				"print(float(jnp.stack(losses).mean())) # one wait, after n steps",
+			.risk = "float(), np.asarray() and print of an array wait for the GPU; so does jax.device_get. Errors surface at the next wait.",
+		},
+	.in[FRAMEWORK_cupy] =
+		{
+			.title = "Read results once in several steps: each float() or .get() waits",
+			.pattern = "losses[i] = loss # into an array of the device\n"
+				   "print(float(losses.mean())) # one wait, after n steps",
+			.risk = "float(), bool(), .item(), .get() and cupy.asnumpy() wait for the GPU; so does an index by a mask.",
+		},
+	.in[FRAMEWORK_numba] =
+		{
+			.title = "Wait once in several launches",
+			.pattern = "for i in range(count):\n"
+				   "    kernel[blocks, threads, stream](x, y)\n"
+				   "stream.synchronize() # one wait, where the host reads",
+			.risk = "An array of NumPy as an argument is copied to the GPU and back, with a wait, in each launch: use cuda.to_device once.",
 		},
 	.technique = &technique_remove_syncs,
 	.is_candidate = is_candidate,

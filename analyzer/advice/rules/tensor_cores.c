@@ -139,11 +139,25 @@ const struct rule rule_tensor_cores = {
 		"sums of products gain.",
 	.pattern = "cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH); /* FP32 */\n"
 		   "/* in a kernel of one's own: nvcuda::wmma, CUTLASS */",
-	.in_pytorch =
+	.in[FRAMEWORK_pytorch] =
 		{
+			.title =
+				"Multiply matrices on tensor cores: torch.set_float32_matmul_precision(\"high\"), autocast",
 			.pattern = "torch.set_float32_matmul_precision(\"high\") # TF32\n"
 				   "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n"
 				   "    output = model(x)",
+		},
+	.in[FRAMEWORK_jax] =
+		{
+			.title = "Multiply matrices on tensor cores: TF32 or bfloat16",
+			.pattern =
+				"jax.config.update(\"jax_default_matmul_precision\", \"tensorfloat32\")\n"
+				"x = x.astype(jnp.bfloat16) # or arrays of 16 bits",
+		},
+	.in[FRAMEWORK_cupy] =
+		{
+			.title = "Multiply matrices on tensor cores: TF32 or float16",
+			.pattern = "# the environment: CUPY_TF32=1",
 		},
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,

@@ -95,12 +95,25 @@ const struct rule rule_underfilled_gpu = {
 		   "    kernel<<<grid, block, 0, streams[i % 8]>>>(part[i]);\n"
 		   "for (int i = 0; i < 8; i++)\n"
 		   "    cudaStreamSynchronize(streams[i]);",
-	.in_pytorch =
+	.in[FRAMEWORK_pytorch] =
 		{
 			.pattern =
 				"output = torch.vmap(f)(torch.stack(parts)) # one kernel for all parts\n"
 				"with torch.cuda.stream(streams[i % 8]): # or each in a stream of its own\n"
 				"    outputs[i] = f(parts[i])",
+		},
+	.in[FRAMEWORK_jax] =
+		{
+			.title = "Compute them together: jax.vmap",
+			.pattern =
+				"outputs = jax.jit(jax.vmap(f))(jnp.stack(parts)) # one kernel for all parts",
+		},
+	.in[FRAMEWORK_cupy] =
+		{
+			.title = "Compute them together, or each in a stream of its own",
+			.pattern = "output = f(cupy.stack(parts)) # one kernel for all parts\n"
+				   "with streams[i % 8]: # or each in a stream of its own\n"
+				   "    outputs[i] = f(parts[i])",
 		},
 	.finding_size = sizeof(struct small_kernels),
 	.find = find,

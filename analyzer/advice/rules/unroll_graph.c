@@ -46,8 +46,9 @@ const struct rule rule_unroll_graph = {
 		   "cudaStreamEndCapture(stream, &graph);\n"
 		   "cudaGraphInstantiate(&exec, graph, 0);\n"
 		   "for (int i = 0; i < count; i += k) cudaGraphLaunch(exec, stream);",
-	.in_pytorch =
+	.in[FRAMEWORK_pytorch] =
 		{
+			.title = "Capture several steps in one CUDA graph",
 			.pattern =
 				"with torch.cuda.graph(graph): # several iterations in one graph\n"
 				"    for i in range(k):\n"
@@ -56,8 +57,16 @@ const struct rule rule_unroll_graph = {
 				"    graph.replay()",
 			.workload = "pytorch",
 		},
+	.in[FRAMEWORK_jax] =
+		{
+			.title =
+				"Compile several steps into one call: jax.jit of a lax.scan over them",
+			.pattern =
+				"state, losses = jax.jit(lambda s, b: jax.lax.scan(step, s, b))(state, batches)",
+		},
 	.technique = &technique_unroll_graph,
 	.simpler = simpler,
 	.simpler_times = 1 + MODEL_MARGIN,
 	.add_evidence = add_evidence,
+	.needs_cuda_source = true,
 };

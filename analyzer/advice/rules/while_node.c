@@ -34,8 +34,9 @@ const struct rule rule_while_node = {
 		   "cudaGraphAddNode(&node, graph, NULL, NULL, 0, &params);\n"
 		   "/* the iteration goes into params.conditional.phGraph_out[0]; */\n"
 		   "/* its last kernel: cudaGraphSetConditional(handle, goes_on); */",
-	.in_pytorch =
+	.in[FRAMEWORK_pytorch] =
 		{
+			.title = "Read the flag that ends the loop after several iterations",
 			.pattern =
 				"for i in range(count):\n"
 				"    x, done = step(x)\n"
@@ -43,6 +44,14 @@ const struct rule rule_while_node = {
 				"        break\n"
 				"# without any wait: torch.while_loop, in torch.compile",
 		},
+	.in[FRAMEWORK_jax] =
+		{
+			.title = "Repeat on the device: jax.lax.while_loop",
+			.pattern =
+				"x = jax.lax.while_loop(lambda x: ~done(x), step, x) # no wait until the end",
+			.risk = "Shapes must not change in the loop. Reverse-mode derivatives need lax.scan or a fixed number of iterations.",
+		},
 	.technique = &technique_while_node,
 	.add_evidence = add_evidence,
+	.needs_cuda_source = true,
 };
