@@ -41,7 +41,8 @@
 	TECHNIQUE(peer_copy)             \
 	TECHNIQUE(overlap_communication) \
 	TECHNIQUE(device_signals)        \
-	TECHNIQUE(balance_ranks)
+	TECHNIQUE(balance_ranks)         \
+	TECHNIQUE(free_host)
 
 #define TECHNIQUE_CONSTANT(name) TECHNIQUE_##name,
 enum technique_id { TECHNIQUES(TECHNIQUE_CONSTANT) TECHNIQUE_COUNT };

@@ -157,7 +157,7 @@ launched_by() {
 
 @test "a program of JAX or CuPy reads what to write there, and nothing that only CUDA C++ has" {
 	launched_by JAX
-	[[ "$output" == *"  2.  Compile several steps into one call: jax.jit of a lax.scan over them"*"jax.lax.scan(step, state, batches)"* ]]
+	[[ "$output" == *"  2.  Compile several steps into one call: jax.jit of a lax.scan over them"*"return jax.lax.scan(step, state, batches)"* ]]
 	[[ "$output" == *persistent_kernel*"it changes how"*"CUDA code launches kernels; JAX launches these"* ]]
 	[[ "$output" != *"Launch the repeating sequence"* ]]
 	[[ "$output" != *cudaStream* ]]

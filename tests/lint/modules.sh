@@ -19,7 +19,7 @@ modules() {
 		analyzer/replay     | base/ trace/profile.h analysis/ replay/ roofline/ceilings.h | print exit world rows
 		analyzer/techniques | base/ trace/profile.h analysis/ replay/ techniques/ roofline/metrics.h roofline/ceilings.h | print exit world rows
 		analyzer/whatif     | base/ trace/profile.h analysis/ replay/ techniques/ whatif/ | print exit world rows
-		analyzer/advice     | base/ trace/profile.h analysis/ replay/ techniques/ whatif/ advice/ roofline/metrics.h roofline/ceilings.h | print exit world rows
+		analyzer/advice     | base/ trace/profile.h analysis/ replay/ techniques/ whatif/ advice/ roofline/metrics.h roofline/ceilings.h roofline/frameworks.h | print exit world rows
 		analyzer/tune       | base/ trace/profile.h analysis/counters/occupancy.h tune/ | print exit
 		analyzer/summary    | base/ trace/profile.h analysis/ summary/ | print exit rows
 		analyzer/trial      | base/ trial/ roofline/try.h | print exit

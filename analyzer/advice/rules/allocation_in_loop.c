@@ -74,7 +74,7 @@ const struct rule rule_allocation_in_loop = {
 		{
 			.title = "Reuse buffers: jax.jit(..., donate_argnums=0)",
 			.pattern =
-				"step = jax.jit(step, donate_argnums=0) # writes the new state over the old one\n"
+				"step = jax.jit(step, donate_argnums=0) # new state over the old one\n"
 				"# the environment: XLA_PYTHON_CLIENT_PREALLOCATE=true (the default)",
 			.risk = "A donated array must not be used after the call.",
 		},

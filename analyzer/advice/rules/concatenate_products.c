@@ -196,8 +196,8 @@ const struct rule rule_concatenate_products = {
 	.in[FRAMEWORK_jax] =
 		{
 			.pattern =
-				"qkv = x @ jnp.concatenate([wq, wk, wv], axis=1) # one product in place of three\n"
-				"jnp.einsum(\"bij,bjk->bik\", a, b) # a batch, where they have no input in common",
+				"qkv = x @ jnp.concatenate([wq, wk, wv], axis=1) # one in place of three\n"
+				"jnp.einsum(\"bij,bjk->bik\", a, b) # a batch, if they share no input",
 		},
 	.in[FRAMEWORK_cupy] =
 		{

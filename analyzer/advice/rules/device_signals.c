@@ -134,9 +134,10 @@ const struct rule rule_device_signals = {
 	.workload = "nvshmem_signal",
 	.risk = "A kernel that waits for another GPU holds its SMs, and waits forever where that one never comes: launch as "
 		"many blocks as fit at once, and with NVSHMEM by nvshmemx_collective_launch.",
-	.pattern =
-		"nvshmemx_float_put_signal_nbi_block(out, in, n, &signal, turn, NVSHMEM_SIGNAL_SET, next);\n"
-		"nvshmem_signal_wait_until(&signal, NVSHMEM_CMP_GE, turn); /* in the kernel that goes on */",
+	.pattern = "nvshmemx_float_put_signal_nbi_block(out, in, n, &signal, turn,\n"
+		   "                                    NVSHMEM_SIGNAL_SET, next);\n"
+		   "/* in the kernel that continues: */\n"
+		   "nvshmem_signal_wait_until(&signal, NVSHMEM_CMP_GE, turn);",
 	.technique = &technique_device_signals,
 	.finding_size = sizeof(struct handed),
 	.find = find,

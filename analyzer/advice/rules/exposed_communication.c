@@ -76,18 +76,18 @@ const struct rule rule_exposed_communication = {
 	.workload = "nccl_bucketed",
 	.risk = "Each part costs a launch and the latency of the links: too many are slower than one. Collectives take SMs "
 		"from the computation beside them. All ranks need the same parts in the same order.",
-	.pattern =
-		"for (int part = 0; part < parts; part++) {\n"
-		"    backward<<<grid, block, 0, compute>>>(part);\n"
-		"    cudaEventRecord(ready[part], compute);\n"
-		"    cudaStreamWaitEvent(communicate, ready[part], 0);\n"
-		"    ncclAllReduce(in[part], out[part], n, type, ncclSum, comm, communicate); /* or a peer copy */\n"
-		"}",
+	.pattern = "for (int part = 0; part < parts; part++) {\n"
+		   "    backward<<<grid, block, 0, compute>>>(part);\n"
+		   "    cudaEventRecord(ready[part], compute);\n"
+		   "    cudaStreamWaitEvent(communicate, ready[part], 0);\n"
+		   "    ncclAllReduce(in[part], out[part], n, type, ncclSum, comm, communicate);\n"
+		   "}",
 	.in[FRAMEWORK_pytorch] =
 		{
 			.pattern =
-				"model = DistributedDataParallel(model, bucket_cap_mb=25, gradient_as_bucket_view=True)\n"
-				"# buckets are reduced while the backward pass goes on: no all_reduce of one's own behind it",
+				"model = DistributedDataParallel(model, bucket_cap_mb=25,\n"
+				"                                gradient_as_bucket_view=True)\n"
+				"# buckets are reduced during the backward pass: no all_reduce after it",
 		},
 	.technique = &technique_overlap_communication,
 	.is_candidate = is_candidate,

@@ -266,7 +266,7 @@ const struct rule rule_fuse_neighbors = {
 		{
 			.title = "Let XLA fuse them: one jax.jit around all of them",
 			.pattern =
-				"step = jax.jit(step) # of the whole function: XLA fuses across what is inside one jit",
+				"step = jax.jit(step) # the whole function: XLA fuses inside one jit",
 		},
 	.in[FRAMEWORK_cupy] =
 		{

@@ -106,7 +106,7 @@ const struct rule rule_launch_bound_graph = {
 			.pattern =
 				"@jax.jit\n"
 				"def steps(state, batches): # stacked along the first axis\n"
-				"    return jax.lax.scan(step, state, batches) # step: (state, batch) -> (state, loss)\n"
+				"    return jax.lax.scan(step, state, batches)\n"
 				"state, losses = steps(state, batches) # Python runs once for all of them",
 			.risk = "What the loop does must be traceable, with the same shapes in each step. XLA launches command buffers (CUDA graphs) for short kernels by itself; donate_argnums lets it write the new state over the old one.",
 		},
@@ -117,7 +117,7 @@ const struct rule rule_launch_bound_graph = {
 			.pattern =
 				"stream = cupy.cuda.Stream(non_blocking=True)\n"
 				"with stream:\n"
-				"    step() # before the capture: compiles kernels and fills the memory pool\n"
+				"    step() # first: compiles kernels and fills the memory pool\n"
 				"    stream.begin_capture()\n"
 				"    step() # into arrays that stay: out=...\n"
 				"    graph = stream.end_capture()\n"

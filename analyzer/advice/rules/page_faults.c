@@ -80,12 +80,11 @@ const struct rule rule_page_faults = {
 	.risk = "A prefetch moves all of what it names: name what the next kernels touch. What is "
 		"read from both sides stays on both with cudaMemAdviseSetReadMostly. Where the GPU "
 		"alone uses memory, cudaMalloc has no page faults at all.",
-	.pattern =
-		"cudaMemLocation here = {cudaMemLocationTypeDevice, device};\n"
-		"cudaMemPrefetchAsync(data, bytes, here, 0, stream); /* before the kernel */\n"
-		"kernel<<<grid, block, 0, stream>>>(data);\n"
-		"cudaMemLocation host = {cudaMemLocationTypeHost, 0};\n"
-		"cudaMemPrefetchAsync(data, bytes, host, 0, stream); /* before the host reads */",
+	.pattern = "cudaMemLocation here = {cudaMemLocationTypeDevice, device};\n"
+		   "cudaMemPrefetchAsync(data, bytes, here, 0, stream); /* then the kernel */\n"
+		   "kernel<<<grid, block, 0, stream>>>(data);\n"
+		   "cudaMemLocation host = {cudaMemLocationTypeHost, 0};\n"
+		   "cudaMemPrefetchAsync(data, bytes, host, 0, stream); /* then the host */",
 	.is_candidate = is_promising,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,

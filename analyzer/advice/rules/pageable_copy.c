@@ -157,10 +157,9 @@ const struct rule rule_pageable_copy = {
 		{
 			.title =
 				"Copy from pinned memory, asynchronously: DataLoader(pin_memory=True), non_blocking=True",
-			.pattern =
-				"loader = torch.utils.data.DataLoader(data, pin_memory=True, num_workers=4)\n"
-				"for batch in loader:\n"
-				"    batch = batch.to(\"cuda\", non_blocking=True)",
+			.pattern = "loader = DataLoader(data, pin_memory=True, num_workers=4)\n"
+				   "for batch in loader:\n"
+				   "    batch = batch.to(\"cuda\", non_blocking=True)",
 			.risk = "non_blocking=True is asynchronous from pinned memory only: "
 				"pin_memory=True, or tensor.pin_memory() once. Pinned memory is taken "
 				"from the whole machine. To the host: wait for an event before the "
@@ -190,7 +189,7 @@ const struct rule rule_pageable_copy = {
 			.pattern =
 				"host = cuda.pinned_array(shape, dtype) # in place of numpy.empty\n"
 				"x = cuda.to_device(host, stream=stream)\n"
-				"kernel[blocks, threads, stream](x, y) # device arrays: no copy at each launch\n"
+				"kernel[blocks, threads, stream](x, y) # device arrays: nothing is copied\n"
 				"y.copy_to_host(result, stream=stream)",
 			.risk = "Pinned memory is taken from the whole machine. Wait for the stream before the host reads the result.",
 		},

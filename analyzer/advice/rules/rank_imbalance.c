@@ -75,9 +75,9 @@ const struct rule rule_rank_imbalance = {
 	.workload = "nvshmem_steal",
 	.risk = "Taking an item from another GPU's memory takes a microsecond or two: items must be longer, and not so many at a "
 		"time that the last ones are uneven again. Results lie on whichever rank did the item.",
-	.pattern =
-		"unsigned begin = nvshmem_uint_atomic_fetch_add(head, batch, 0); /* head: on the first GPU, for all */\n"
-		"for (unsigned i = begin; i < min(begin + batch, count); i++) item(i);",
+	.pattern = "/* head: on the first GPU, for all */\n"
+		   "unsigned begin = nvshmem_uint_atomic_fetch_add(head, batch, 0);\n"
+		   "for (unsigned i = begin; i < min(begin + batch, count); i++) item(i);",
 	.technique = &technique_balance_ranks,
 	.finding_size = sizeof(struct unequal),
 	.find = find,

@@ -87,7 +87,8 @@
 	RULE(collective_order, "ranks launch collectives in different orders")                     \
 	RULE(pending_launches,                                                                     \
 	     "a graph launched all that the device lets it: more fail in silence")                 \
-	RULE(other_profiler, "counters or samples are missing: somebody else reads them")
+	RULE(other_profiler, "counters or samples are missing: somebody else reads them")          \
+	RULE(host_code, "the launching thread runs its own code while the GPU is idle: less of it")
 
 #define RULE_NUMBER(name, summary) RULE_##name,
 enum rule_number { RULES(RULE_NUMBER) RULE_COUNT };
@@ -250,6 +251,7 @@ struct rule {
 			    const struct what_if *what_if);
 	bool is_about_kernels; /* also where they run all the time */
 	bool is_unsure;	       /* no recording tells whether there is anything to gain */
+	bool is_bound; /* shows what is left to gain, not how: it stands behind all others, and in no plan */
 	bool is_at_roof; /* about kernels at their roof: nothing else makes them faster, and no recording tells whether this can be done */
 	bool is_once; /* about what a program does once: where it repeats something, it stands behind all about that */
 	const char *

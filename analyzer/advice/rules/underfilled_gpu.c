@@ -106,7 +106,7 @@ const struct rule rule_underfilled_gpu = {
 		{
 			.title = "Compute them together: jax.vmap",
 			.pattern =
-				"outputs = jax.jit(jax.vmap(f))(jnp.stack(parts)) # one kernel for all parts",
+				"outputs = jax.jit(jax.vmap(f))(jnp.stack(parts)) # all parts at once",
 		},
 	.in[FRAMEWORK_cupy] =
 		{

@@ -62,7 +62,7 @@ const struct rule rule_unroll_graph = {
 			.title =
 				"Compile several steps into one call: jax.jit of a lax.scan over them",
 			.pattern =
-				"state, losses = jax.jit(lambda s, b: jax.lax.scan(step, s, b))(state, batches)",
+				"state, losses = steps(state, batches) # one jax.jit of a jax.lax.scan",
 		},
 	.technique = &technique_unroll_graph,
 	.simpler = simpler,

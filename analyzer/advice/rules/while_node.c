@@ -48,7 +48,7 @@ const struct rule rule_while_node = {
 		{
 			.title = "Repeat on the device: jax.lax.while_loop",
 			.pattern =
-				"x = jax.lax.while_loop(lambda x: ~done(x), step, x) # no wait until the end",
+				"x = jax.lax.while_loop(lambda x: ~done(x), step, x) # waits for nothing",
 			.risk = "Shapes must not change in the loop. Reverse-mode derivatives need lax.scan or a fixed number of iterations.",
 		},
 	.technique = &technique_while_node,
