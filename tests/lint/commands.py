@@ -16,6 +16,7 @@ import ast
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -322,7 +323,7 @@ MAKE_TARGETS = {"Makefile/demo": "demo", "Makefile": "check deb gpu-tests bench 
 
 def paths():
     """Yield what git tracks: a checkout may hold other folders.  Without git: what is not built or hidden."""
-    tracked = output("git", "ls-files", "-z").split("\0")[:-1]
+    tracked = output("git", "ls-files", "-z").split("\0")[:-1] if shutil.which("git") else []
     if tracked:
         yield from tracked
         return

@@ -69,14 +69,12 @@ struct builder *predicted_loop(void)
 	return b;
 }
 
-struct predicted_run predicted_begin(struct builder *b, double spread, const char *range)
+void predicted_begin(struct predicted_run *it, struct builder *b, double spread, const char *range)
 {
-	struct predicted_run it = {.b = b, .ceilings = predicted_ceilings(spread)};
-
+	*it = (struct predicted_run){.b = b, .ceilings = predicted_ceilings(spread)};
 	builder_finish(b);
-	assert_int_equal(what_ifs_open(&it.all, &b->profile, it.ceilings, range), 0);
-	assert_true(it.all.predictor.is_usable);
-	return it;
+	assert_int_equal(what_ifs_open(&it->all, &b->profile, it->ceilings, range), 0);
+	assert_true(it->all.predictor.is_usable);
 }
 
 void predicted_end(struct predicted_run *it)

@@ -45,7 +45,7 @@ struct predicted_run {
 };
 
 /* Finishes the recording and takes it; range: as what_ifs_open has it. */
-struct predicted_run predicted_begin(struct builder *b, double spread, const char *range);
+void predicted_begin(struct predicted_run *it, struct builder *b, double spread, const char *range);
 void predicted_end(struct predicted_run *it);
 
 /* What a technique alone saves where it changes something. */

@@ -304,7 +304,7 @@ static void test_refused(void **state)
 
 	(void)state;
 	b->devices[0].sm_count = 1000;
-	it = predicted_begin(b, 0, NULL);
+	predicted_begin(&it, b, 0, NULL);
 	assert_int_equal(what_if_alone(&found, TECHNIQUE_cuda_graph, &it.all, 0), 0);
 	assert_null(found.effect.refusal);
 	for (size_t i = 0; i < b->profile.op_count; i++)

@@ -25,10 +25,11 @@ static int64_t add_other(struct builder *b, int64_t now_ns)
 
 static void test_graph(void **state)
 {
-	struct predicted_run it = predicted_begin(predicted_loop(), 0, NULL);
+	struct predicted_run it;
 	struct what_if found;
 
 	(void)state;
+	predicted_begin(&it, predicted_loop(), 0, NULL);
 	assert_int_equal(what_if_alone(&found, TECHNIQUE_cuda_graph, &it.all, 0), 0);
 	assert_null(found.effect.refusal);
 	assert_int_equal(found.effect.loop_count, 1);
@@ -55,7 +56,7 @@ static void test_steady(void **state)
 
 	(void)state;
 	predicted_add_loop(b, predicted_add_loop(b, 0, 0) + 50 * BEFORE_NS, 0);
-	it = predicted_begin(b, 0, NULL);
+	predicted_begin(&it, b, 0, NULL);
 	steady = steady_find_in(&b->profile);
 	report.profile = &b->profile;
 	report.steady_state = steady.state;
@@ -88,7 +89,7 @@ static void test_recorded_graphs(void **state)
 		builder_kernel(b, 0, "k", i * 100000 + 10000, i * 100000 + 11000,
 			       builder_call(b, 0, "cudaGraphLaunch", CALL_GRAPH_LAUNCH, i * 100000,
 					    i * 100000 + 9000));
-	it = predicted_begin(b, 0, NULL);
+	predicted_begin(&it, b, 0, NULL);
 	costs = &it.all.predictor.costs[COSTS_MIDDLE];
 	assert_int_equal(costs->trace_launch_ns, 750);
 	assert_int_equal(costs->trace_graph_launch_ns, 5000);
@@ -98,10 +99,11 @@ static void test_recorded_graphs(void **state)
 
 static void test_setup(void **state)
 {
-	struct predicted_run it = predicted_begin(predicted_loop(), 0, NULL);
+	struct predicted_run it;
 	struct what_if found;
 
 	(void)state;
+	predicted_begin(&it, predicted_loop(), 0, NULL);
 	assert_int_equal(what_if_alone(&found, TECHNIQUE_cuda_graph, &it.all, 0), 0);
 	predicted_expect_ratio(found.prediction.program.speedup, WALL_BEFORE_NS,
 			       WALL_AFTER_NS + SETUP_NS);
@@ -126,7 +128,7 @@ static void test_range(void **state)
 	builder_range(b, 0, "else", 41000, 82000);
 	builder_range(b, 0, "run", 1000000, 1000010);
 	b->threads[0].range_count = 3;
-	it = predicted_begin(b, 0, "run");
+	predicted_begin(&it, b, 0, "run");
 	assert_int_equal(it.all.place_count, 1);
 	assert_int_equal(what_if_alone(&found, TECHNIQUE_cuda_graph, &it.all, 0), 0);
 	assert_int_equal(found.prediction.place_before_ns, BEFORE_NS + PLACE_BEFORE_NS);
@@ -152,13 +154,14 @@ static struct builder *loop_with_ranges(void)
 
 static void test_kept_within(void **state)
 {
-	struct predicted_run it = predicted_begin(loop_with_ranges(), 0, NULL);
+	struct predicted_run it;
 	struct what_if all, run, other;
 	struct prediction together;
 	struct what_if parts[2];
 	const enum technique_id both[] = {TECHNIQUE_cuda_graph, TECHNIQUE_remove_syncs};
 
 	(void)state;
+	predicted_begin(&it, loop_with_ranges(), 0, NULL);
 	assert_int_equal(what_if_alone(&all, TECHNIQUE_cuda_graph, &it.all, 0), 0);
 	assert_int_equal(what_ifs_keep_within(&it.all, TECHNIQUE_cuda_graph, "run"), 0);
 	assert_int_equal(what_if_alone(&run, TECHNIQUE_cuda_graph, &it.all, 0), 0);
@@ -188,11 +191,12 @@ static void test_kept_within(void **state)
 static void test_left_over(void **state)
 {
 	const enum technique_id both[] = {TECHNIQUE_cuda_graph, TECHNIQUE_dependent_launch};
-	struct predicted_run it = predicted_begin(loop_with_ranges(), 0, NULL);
+	struct predicted_run it;
 	struct prediction together;
 	struct what_if parts[2];
 
 	(void)state;
+	predicted_begin(&it, loop_with_ranges(), 0, NULL);
 	assert_int_equal(what_ifs_keep_within(&it.all, TECHNIQUE_cuda_graph, "run"), 0);
 	assert_int_equal(what_if_together(&together, parts, both, 2, &it.all, 0), 0);
 	assert_int_equal(parts[0].effect.iteration_count, 3 + 2);
@@ -203,10 +207,11 @@ static void test_left_over(void **state)
 
 static void test_no_loop_within(void **state)
 {
-	struct predicted_run it = predicted_begin(loop_with_ranges(), 0, NULL);
+	struct predicted_run it;
 	struct what_if found;
 
 	(void)state;
+	predicted_begin(&it, loop_with_ranges(), 0, NULL);
 	assert_int_equal(what_ifs_keep_within(&it.all, TECHNIQUE_cuda_graph, "once"), 0);
 	assert_int_equal(what_if_alone(&found, TECHNIQUE_cuda_graph, &it.all, 0), 0);
 	assert_string_equal(found.effect.refusal, refused_elsewhere);
@@ -223,9 +228,10 @@ static void test_no_loop_within(void **state)
 /* The time of an occurrence in another one counts once. */
 static void test_nested_range(void **state)
 {
-	struct predicted_run it = predicted_begin(loop_with_ranges(), 0, "run");
+	struct predicted_run it;
 
 	(void)state;
+	predicted_begin(&it, loop_with_ranges(), 0, "run");
 	assert_int_equal(it.all.place_count, 2);
 	assert_int_equal(it.all.places[0].end - it.all.places[0].first, 3 * 4);
 	assert_int_equal(it.all.places[1].end - it.all.places[1].first, 2 * 4);
@@ -234,12 +240,13 @@ static void test_nested_range(void **state)
 
 static void test_spread(void **state)
 {
-	struct predicted_run it = predicted_begin(predicted_loop(), 0.5, NULL);
+	struct predicted_run it;
 	struct what_if found;
 	/* gaps of 1050 and 1800: graph_to_start is in the place once */
 	int64_t high_ns = 10 * (30000 + 2 * 1050 + 1800) + 9000 + 32100 + WAIT_NS;
 
 	(void)state;
+	predicted_begin(&it, predicted_loop(), 0.5, NULL);
 	assert_int_equal(what_if_alone(&found, TECHNIQUE_cuda_graph, &it.all, 0), 0);
 	predicted_expect_ratio(found.prediction.place.speedup, PLACE_BEFORE_NS, PLACE_AFTER_NS);
 	predicted_expect_ratio(found.prediction.place.high, PLACE_BEFORE_NS, PLACE_LEAST_NS);
@@ -251,10 +258,11 @@ static void test_spread(void **state)
 /* Without waits: launches of 3250 each and 1000 of the host, kernels and a gap for each. */
 static void test_fewer_waits(void **state)
 {
-	struct predicted_run it = predicted_begin(predicted_loop(), 0, NULL);
+	struct predicted_run it;
 	struct what_if found;
 
 	(void)state;
+	predicted_begin(&it, predicted_loop(), 0, NULL);
 	assert_int_equal(what_if_alone(&found, TECHNIQUE_remove_syncs, &it.all, 0), 0);
 	assert_int_equal(found.effect.changed_count, RUNS - 2);
 	assert_int_equal(found.prediction.place_after_ns,
@@ -273,7 +281,7 @@ static void test_repeated(void **state)
 
 	(void)state;
 	predicted_add_loop(b, add_other(b, predicted_add_loop(b, 0, 0)), 0);
-	it = predicted_begin(b, 0, NULL);
+	predicted_begin(&it, b, 0, NULL);
 	assert_int_equal(it.all.loops.count, 2);
 	assert_int_equal(what_if_alone(&twice, TECHNIQUE_cuda_graph, &it.all, 0), 0);
 	assert_int_equal(twice.effect.loop_count, 1);
@@ -294,7 +302,7 @@ static void test_repeated_after_refused(void **state)
 
 	(void)state;
 	predicted_add_loop(b, add_other(b, predicted_add_loop(b, 0, REFUSING_ALWAYS)), 0);
-	it = predicted_begin(b, 0, NULL);
+	predicted_begin(&it, b, 0, NULL);
 	assert_int_equal(it.all.loops.count, 2);
 	assert_int_equal(it.all.alike[1], 0);
 	assert_int_equal(what_if_alone(&found, TECHNIQUE_cuda_graph, &it.all, 0), 0);
@@ -314,7 +322,7 @@ static void test_taken_back(void **state)
 
 	(void)state;
 	predicted_add_loop(b, 0, 1 << 4 | 1 << 8);
-	it = predicted_begin(b, 0, NULL);
+	predicted_begin(&it, b, 0, NULL);
 	assert_int_equal(what_if_together(&together, parts, both, 2, &it.all, 0), 0);
 	assert_string_equal(parts[0].effect.refusal, refused_has_graphs);
 	assert_null(parts[1].effect.refusal);
@@ -332,7 +340,7 @@ static void test_refusals(void **state)
 
 	(void)state;
 	predicted_add_loop(b, 0, REFUSING_ALWAYS);
-	it = predicted_begin(b, 0, NULL);
+	predicted_begin(&it, b, 0, NULL);
 	assert_int_equal(what_if_alone(&found, TECHNIQUE_cuda_graph, &it.all, 0), 0);
 	assert_string_equal(found.effect.refusal, refused_has_graphs);
 	assert_int_equal(what_if_alone(&found, TECHNIQUE_cuda_graph, &it.all, 1),
@@ -373,7 +381,7 @@ static void test_many_places(void **state)
 			builder_copy(b, 0, copy, now_ns + 5000, now_ns + 80000, call);
 		}
 	}
-	it = predicted_begin(b, 0, NULL);
+	predicted_begin(&it, b, 0, NULL);
 	assert_int_equal(what_if_alone(&found, TECHNIQUE_pinned_memory, &it.all, 0), 0);
 	assert_int_equal(found.effect.changed_count, 80);
 	predicted_expect_interval(&found.prediction.program, 0);

@@ -13,7 +13,8 @@
 static struct what_if merge_by(enum technique_id id, const struct atomics_kernel *kernel,
 			       uint64_t batch)
 {
-	struct predicted_run it = predicted_begin(predicted_loop(), 0, NULL);
+	struct predicted_run it;
+	predicted_begin(&it, predicted_loop(), 0, NULL);
 	struct atomics_kernel kernels[] = {*kernel};
 	struct atomics atomics = {.kernels = kernels, .kernel_count = 1};
 	const struct report report = {.profile = &it.b->profile, .atomics = &atomics};
@@ -111,7 +112,7 @@ static void test_merged_devices(void **state)
 
 	(void)state;
 	predicted_add_loop(b, 0, 0);
-	it = predicted_begin(b, 0, NULL);
+	predicted_begin(&it, b, 0, NULL);
 	b->devices[1].op_count = 1; /* it was used, too */
 	it.all.numbers[TECHNIQUE_batch_atomics] = 4;
 	assert_int_equal(what_if_alone(&found, TECHNIQUE_batch_atomics, &it.all, 0), 0);

@@ -14,7 +14,8 @@ static const char not_at_roof[] =
 /* The second of the loop's three kernels moves 36,000 bytes in 10 us, 90% of 4 GB/s. */
 static struct what_if narrow(const struct roofline_point *point, uint64_t number, double empty_ns)
 {
-	struct predicted_run it = predicted_begin(predicted_loop(), 0, NULL);
+	struct predicted_run it;
+	predicted_begin(&it, predicted_loop(), 0, NULL);
 	struct roofline_point points[] = {*point};
 	struct roofline roofline = {.roofs = {[ROOF_dram] = 4e9},
 				    .graph_node_ns = empty_ns,
@@ -80,10 +81,11 @@ static void test_narrowed_floor(void **state)
 static void test_narrowed_refusals(void **state)
 {
 	struct roofline_point point = at_dram;
-	struct predicted_run it = predicted_begin(predicted_loop(), 0, NULL);
+	struct predicted_run it;
 	struct what_if found;
 
 	(void)state;
+	predicted_begin(&it, predicted_loop(), 0, NULL);
 	it.all.numbers[TECHNIQUE_fewer_bytes] = 2;
 	assert_int_equal(what_if_alone(&found, TECHNIQUE_fewer_bytes, &it.all, 0), 0);
 	assert_string_equal(found.effect.refusal, not_at_roof); /* without a report */

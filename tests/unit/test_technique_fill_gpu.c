@@ -45,10 +45,11 @@ static void expect_left(const struct what_if *found, double left)
 
 static void test_filled(void **state)
 {
-	struct predicted_run it = predicted_begin(launches("k", 25, false), 0, NULL);
+	struct predicted_run it;
 	struct what_if found;
 
 	(void)state;
+	predicted_begin(&it, launches("k", 25, false), 0, NULL);
 	assert_int_equal(what_if_alone(&found, TECHNIQUE_fill_gpu, &it.all, 0), 0);
 	assert_null(found.effect.refusal);
 	assert_int_equal(found.effect.changed_count, LAUNCH_COUNT);
@@ -68,7 +69,7 @@ static void test_no_room(void **state)
 
 	(void)state;
 	b->signatures[0].registers_per_thread = 200;
-	it = predicted_begin(b, 0, NULL);
+	predicted_begin(&it, b, 0, NULL);
 	assert_int_equal(what_if_alone(&found, TECHNIQUE_fill_gpu, &it.all, 0), 0);
 	expect_left(&found, 0.25);
 	predicted_end(&it);
@@ -80,7 +81,8 @@ static void test_roof(void **state)
 	struct roofline_point point = {.subject = 0, .binding_share = 0.6};
 	struct roofline roofline = {.kernels = &point, .kernel_count = 1};
 	struct device_work none = {0};
-	struct predicted_run it = predicted_begin(launches("k", 25, false), 0, NULL);
+	struct predicted_run it;
+	predicted_begin(&it, launches("k", 25, false), 0, NULL);
 	const struct report report = {.profile = &it.b->profile,
 				      .roofline = &roofline,
 				      .device_work = &none};
@@ -101,9 +103,10 @@ static const char filled[] =
 
 static void expect_refused(struct builder *b)
 {
-	struct predicted_run it = predicted_begin(b, 0, NULL);
+	struct predicted_run it;
 	struct what_if found;
 
+	predicted_begin(&it, b, 0, NULL);
 	assert_int_equal(what_if_alone(&found, TECHNIQUE_fill_gpu, &it.all, 0), 0);
 	assert_string_equal(found.effect.refusal, filled);
 	predicted_end(&it);

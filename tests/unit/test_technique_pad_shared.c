@@ -19,7 +19,8 @@ struct shared_use {
 
 static struct what_if pad(struct shared_use use, double roof_share)
 {
-	struct predicted_run it = predicted_begin(predicted_loop(), 0, NULL);
+	struct predicted_run it;
+	predicted_begin(&it, predicted_loop(), 0, NULL);
 	struct roofline_point point = {.subject = 1,
 				       .name = "k",
 				       .launch_count = RUNS,

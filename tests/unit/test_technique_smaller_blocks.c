@@ -42,7 +42,8 @@ static double left_of(const struct what_if *found)
 static struct what_if predict(struct builder *b, const struct roofline *roofline)
 {
 	struct device_work none = {0};
-	struct predicted_run it = predicted_begin(b, 0, NULL);
+	struct predicted_run it;
+	predicted_begin(&it, b, 0, NULL);
 	const struct report report = {.profile = &it.b->profile,
 				      .roofline = (struct roofline *)roofline,
 				      .device_work = &none};

@@ -30,7 +30,8 @@ static struct counted *counted_of(double sectors)
 /* The second of the loop's three kernels of 10 us. */
 static struct what_if widen(const struct roofline_point *point, double empty_ns)
 {
-	struct predicted_run it = predicted_begin(predicted_loop(), 0, NULL);
+	struct predicted_run it;
+	predicted_begin(&it, predicted_loop(), 0, NULL);
 	struct roofline_point points[] = {*point};
 	struct roofline roofline = {.roofs = {[ROOF_dram] = 4e9},
 				    .graph_node_ns = empty_ns,
