@@ -294,7 +294,8 @@ def make_commands(targets, with_shell, problems):
     options = ["NVCC=nvcc", "CUDA_HOME=/", "CUPTI_H=/x.h", "CUDA_H=/x.h", "BUILD=build/none", "CC=cc", "V=1"]
     callers = ("MAKEFLAGS", "MAKELEVEL", "CFLAGS")
     variables = {name: value for name, value in os.environ.items() if name not in callers}
-    words = ["make", "--no-print-directory", "-knB", *options, *targets.split()]
+    # jobs next to each other would print into each other's lines
+    words = ["make", "--no-print-directory", "-j1", "-knB", *options, *targets.split()]
     done = subprocess.run(words, capture_output=True, text=True, env=variables, check=False)
     if done.returncode != 0:
         problems.append(f"make -n {targets}: {done.stderr.strip().splitlines()[-1]}")

@@ -375,7 +375,7 @@ static void test_assumed_pauses(void **state)
 	expect_assumed_graph(90000, false);
 	/* of more than 80 usual ones: work, which stays, and too much for a graph to gain a tenth of the rest */
 	measure_roofs();
-	expect(interpreted(900000), "");
+	expect(interpreted(900000), "host_code");
 	forget_roofs();
 }
 

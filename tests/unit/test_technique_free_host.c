@@ -43,9 +43,10 @@ static void test_after_another(void **state)
 
 	(void)state;
 	assert_null(loop_apply(&fixture, &technique_remove_syncs));
+	loop_expect(&fixture, 1, ".d.d");
 	assert_null(loop_apply(&fixture, &technique_free_host));
 	assert_int_equal(change->calls[fixture.loop.first_call + 1], CALL_DROPPED);
-	assert_int_equal(change->call_changes[change->calls[fixture.loop.first_call]].pause,
+	assert_int_equal(change->call_changes[change->calls[fixture.loop.first_call + 2]].pause,
 			 PAUSE_GONE);
 	loop_free(&fixture);
 }
