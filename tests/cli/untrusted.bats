@@ -29,6 +29,96 @@ refused() {
 	[ -z "$(ls -A "$TMPDIR")" ]
 }
 
+# archive FILE: a packed file of what the Python on stdin adds to the tar t by add(NAME, BYTES)
+archive() {
+	needs_command zstd
+	{
+		cat <<-'END'
+			import io, sys, tarfile
+			t = tarfile.open(fileobj=sys.stdout.buffer, mode='w|', format=tarfile.GNU_FORMAT)
+			def add(name, content=b'', type=tarfile.REGTYPE):
+			    info = tarfile.TarInfo(name)
+			    info.size, info.type = len(content), type
+			    t.addfile(info, io.BytesIO(content))
+			add('host.7/process.csv', b'key,value\nschema,1\nsealed_ns,1\n')
+		END
+		cat
+		echo 't.close()'
+	} | python3 /dev/stdin | zstd -q -3 >"$1"
+}
+
+# refused_packed TEXT FILE: by unpack and by report, in a second or two, and neither leaves anything
+refused_packed() {
+	local before
+	before=$(ls -A)
+	SECONDS=0
+	refused "$1" unpack "$2" -o out
+	refused "$1" report "$2"
+	[ "$SECONDS" -lt 20 ]
+	[ "$(ls -A)" = "$before" ]
+	[ -z "$(ls -A "$TMPDIR")" ]
+}
+
+@test "a packed recording has names of two parts: one that stands for many folders is refused" {
+	archive deep.roofline <<<"add('a/' * 1500 + 'f')"
+	archive wide.roofline <<-'END'
+		for i in range(40):
+		    add('%d/' % i + 'a/' * 1900 + 'f')
+	END
+	archive table.roofline <<<"add('host.7/more/kernels.csv')"
+	for name in deep wide table; do
+		refused_packed "is a name of more than two parts" $name.roofline
+	done
+	mkdir -p one/host.7/more
+	printf 'key,value\nschema,1\n' >one/host.7/process.csv
+	echo >one/host.7/more/kernels.csv
+	refused "one/host.7/more/kernels.csv: deeper than a process's folder" pack one
+}
+
+@test "a packed recording of more files or folders than its size can hold is refused, and nothing of it stays" {
+	archive files.roofline <<-'END'
+		for i in range(20000):
+		    add('host.7/%d' % i)
+	END
+	archive folders.roofline <<-'END'
+		for i in range(20000):
+		    add('%d/' % i, type=tarfile.DIRTYPE)
+	END
+	archive processes.roofline <<-'END'
+		for i in range(10000):
+		    add('%d/kernels.csv' % i)
+	END
+	for name in files folders processes; do
+		refused_packed "more than 200 times as large" $name.roofline
+	done
+}
+
+@test "zeros and files that nobody reads count in a packed recording" {
+	archive one.roofline <<<"pass"
+	head -c 64M /dev/zero | zstd -q >zeros
+	{ cat one.roofline; for _ in $(seq 200); do cat zeros; done; } >zeros.roofline
+	rm zeros
+	refused_packed "more than 200 times as large" zeros.roofline
+	archive unread.roofline <<<"add('notes', bytes(100 << 20))"
+	refused "more than 200 times as large" report unread.roofline
+}
+
+@test "a table that is twice in a packed recording is refused" {
+	archive twice.roofline <<<"add('host.7/process.csv', b'key,value\n')"
+	refused "is in it twice" report twice.roofline
+	refused "File exists" unpack twice.roofline -o out
+	[ ! -e out ]
+}
+
+@test "an unpack that is refused after it made files leaves nothing" {
+	archive link.roofline <<-'END'
+		for i in range(100):
+		    add('%d/kernels.csv' % i, b'start_ns\n')
+		add('link', type=tarfile.SYMTYPE)
+	END
+	refused_packed "is a link" link.roofline
+}
+
 @test "a table that is a device without end is no table, and that is told" {
 	"$ROOFLINECTL" unpack "$packed" -o recording
 	ln -sf /dev/zero "$(echo recording/*)/api.csv"
