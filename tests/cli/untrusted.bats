@@ -147,6 +147,66 @@ refused_packed() {
 	[ ! -e started ]
 }
 
+# sqlite KIND: KIND.sqlite, which tests/tools/hostile_sqlite.py describes
+sqlite() {
+	python3 "$root/tests/tools/hostile_sqlite.py" "$1" "$1.sqlite" || skip "this Python has no sqlite3, or it lacks fts4"
+}
+
+# refused_sqlite KIND TEXT: the import ends with it, in a second or two
+refused_sqlite() {
+	sqlite "$1"
+	SECONDS=0
+	refused "$2" import "$1.sqlite" -o out
+	[ "$SECONDS" -lt 20 ]
+	[ ! -e out ]
+}
+
+# import_of KIND: its tables, in a second or two
+import_of() {
+	sqlite "$1"
+	timeout 20 "$ROOFLINECTL" import "$1.sqlite" -o "$1" >/dev/null
+	cat "$1"/*/*.csv
+}
+
+@test "generated columns and virtual tables of a database are not read" {
+	import_of plain >plain.txt
+	grep -q saxpy plain.txt
+	grep -q 'host,there' plain.txt
+	import_of generated >generated.txt
+	! grep -q 00000000000 generated.txt
+	import_of virtual >virtual.txt
+	grep -q saxpy virtual.txt
+	! grep -q 'of a module' virtual.txt
+	refused_sqlite virtual_root "no such module"
+}
+
+@test "a cell of a database is at most a MiB" {
+	refused_sqlite cell "has a text of more than 1 MiB"
+}
+
+@test "reading a database takes no more steps than its size allows" {
+	refused_sqlite shared_pages "takes more steps to be read"
+	refused_sqlite long_chain "takes more steps to be read"
+}
+
+@test "reading a database takes at most 64 MiB for its tables" {
+	refused_sqlite heap "needs more than 64 MiB of memory"
+}
+
+@test "texts of a database become no larger than its size allows" {
+	refused_sqlite texts "its texts become larger"
+	refused_sqlite names "its texts become larger"
+}
+
+@test "names of a database without a key are found in one pass" {
+	import_of unkeyed | grep -q ',kernel59999$'
+}
+
+@test "a file has at most 1024 GPUs and 1024 processes" {
+	refused_sqlite gpus "has more than 1024 GPUs"
+	refused_sqlite processes "has more than 1024 processes"
+}
+
 # hostile FOLDER: a recording whose names and facts are paths and commands
 hostile() {
 	"$ROOFLINECTL" unpack "$root/tests/recordings/jit_gemm.disk.roofline" -o "$1"
