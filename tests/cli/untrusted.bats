@@ -207,6 +207,35 @@ import_of() {
 	refused_sqlite processes "has more than 1024 processes"
 }
 
+# long_json EXPRESSION: a trace with an event that the expression of Python writes
+long_json() {
+	python3 -c "import sys; sys.stdout.write('{\"traceEvents\": [' + $1 + ']}')" >long.json
+}
+
+@test "a text, a number or a key of a JSON trace is at most a MiB" {
+	long_json "'{\"name\": \"' + 'a' * 40000000 + '\"}'"
+	refused "has a text or a number of more than 1 MiB" import long.json -o out
+	long_json "'{\"ts\": ' + '1' * 40000000 + '}'"
+	refused "has a text or a number of more than 1 MiB" import long.json -o out
+	long_json "'{\"' + 'a' * 1100000 + '\": 1}'"
+	refused "has a text or a number of more than 1 MiB" import long.json -o out
+	[ ! -e out ]
+}
+
+@test "an event of a JSON trace is at most 64 MiB" {
+	long_json "'{' + ', '.join(['\"a\": \"' + 'a' * 1000000 + '\"'] * 70) + '}'"
+	refused "has an event of more than 64 MiB" import long.json -o out
+	[ ! -e out ]
+}
+
+@test "files of ceilings and of measurements have limits, too" {
+	truncate -s 17M ceilings.json
+	refused "ceilings.json: larger than 16 MiB" report --ceilings ceilings.json "$packed"
+	mkdir tuned
+	truncate -s 257M tuned/trials.jsonl
+	refused "tuned/trials.jsonl: larger than 256 MiB" plot tuned tune
+}
+
 # hostile FOLDER: a recording whose names and facts are paths and commands
 hostile() {
 	"$ROOFLINECTL" unpack "$root/tests/recordings/jit_gemm.disk.roofline" -o "$1"
