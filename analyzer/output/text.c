@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,6 +104,7 @@ void page_title(struct page *page, const char *title, const char *note)
 	if (page->is_begun)
 		fputc('\n', page->out);
 	page->is_begun = true;
+	page->is_program_noted = false;
 	page->title_count++;
 	fputs(emphasis(page, BOLD), page->out);
 	(void)put_text(page, title, strlen(title));
@@ -197,6 +199,38 @@ void page_line(struct page *page, const char *label, const char *text)
 		fputc(NARROW_KEEP, page->out);
 	fputs(last ? last + 1 : label, page->out);
 	page_put(page, text);
+	fputc('\n', page->out);
+}
+
+/* Returns whether the command has the words of the recorded command line. */
+static bool has_recorded_program(const struct profile *profile, const char *command)
+{
+	char *words = profile->process_count == 1 && *profile->processes[0].command
+			      ? shell_words(profile->processes[0].command)
+			      : NULL;
+	size_t length = words ? strlen(words) : 0;
+	const char *found = length ? strstr(command, words) : NULL;
+
+	while (found &&
+	       ((found > command && found[-1] != ' ') || (found[length] && found[length] != ' ')))
+		found = strstr(found + 1, words);
+	free(words);
+	return found;
+}
+
+void page_command(struct page *page, const char *label, const char *command)
+{
+	const struct profile *profile = page->report->profile;
+	char note[PATH_MAX];
+
+	page_line(page, label, command);
+	if (!command || page->is_program_noted || !has_recorded_program(profile, command))
+		return;
+	page->is_program_noted = true;
+	snprintf(note, sizeof(note), "# the program as recorded in %s: read it before you run it",
+		 path_named(profile->path));
+	fprintf(page->out, "%*s", (int)strlen(label), "");
+	page_put(page, note);
 	fputc('\n', page->out);
 }
 
@@ -350,7 +384,7 @@ static void put_section(struct page *page, const struct section *section)
 static void put_page_command(struct page *page)
 {
 	const char *options = page->report->part.options;
-	char *path = shell_word(path_named(page->report->profile->path)), *command = NULL;
+	char *path = shell_path(path_named(page->report->profile->path)), *command = NULL;
 
 	if (!path || asprintf(&command, "rooflinectl report %s%s --html FILE",
 			      options ? options : "", path) < 0)

@@ -13,6 +13,7 @@
 
 #include "base/new_file.h"
 #include "base/paths.h"
+#include "base/shell.h"
 #include "base/unpack_limit.h"
 
 #define BLOCK_BYTES ((size_t)64 * 1024)
@@ -162,13 +163,13 @@ static int fail(const struct packed *packed, struct err *err)
 		return err_set(err, -EBADMSG,
 			       "%s: is of Nsight Systems; read it with: nsys export --type sqlite "
 			       "%s, then rooflinectl import on what that wrote",
-			       packed->path, packed->path);
+			       packed->path, shell_path_text(packed->path).text);
 	for (size_t i = 0; i < sizeof(foreign) / sizeof(*foreign); i++)
 		if (path_has_suffix(packed->path, foreign[i]))
 			return err_set(err, -EBADMSG,
 				       "%s: is no packed recording; make one of another tool's "
 				       "file with: rooflinectl import %s -o DIR",
-				       packed->path, packed->path);
+				       packed->path, shell_path_text(packed->path).text);
 	return err_set(err, -EBADMSG,
 		       "%s: is no packed recording (%s); make one with: rooflinectl pack DIR",
 		       packed->path, why ? why : "empty");

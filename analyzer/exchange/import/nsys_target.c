@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/shell.h"
 
 /* Where the file does not tell when the recording began: times have to be positive. */
 #define UNKNOWN_BEGINNING_NS 1000000000
@@ -217,7 +218,7 @@ static int refuse(const struct nsys *nsys)
 		return err_set(nsys->err, -EINVAL,
 			       "%s: databases of rocprofv3 are not read; run rocpd convert "
 			       "--output-format csv -i %s and import what that writes",
-			       nsys->path, nsys->path);
+			       nsys->path, shell_path_text(nsys->path).text);
 	return err_set(nsys->err, -EINVAL,
 		       "%s: an SQLite file, but not of Nsight Systems; make one with: nsys export "
 		       "--type sqlite",
