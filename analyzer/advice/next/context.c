@@ -23,11 +23,11 @@ static bool is_python(const char *command)
 	return !strncmp(name ? name + 1 : command, "python", strlen("python"));
 }
 
-/* Of several processes nobody recorded what started them.  A name that is an option would be one of what runs it. */
+/* Of several processes nobody recorded what started them. */
 static char *program_words(const struct profile *profile)
 {
 	if (profile->process_count != 1 || !*profile->processes[0].command ||
-	    *profile->processes[0].command == '-')
+	    *profile->processes[0].command == '-') /* would be an option of what runs it */
 		return strdup("PROGRAM");
 	return shell_words(profile->processes[0].command);
 }
