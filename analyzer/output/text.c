@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -220,18 +219,13 @@ static bool has_recorded_program(const struct profile *profile, const char *comm
 
 void page_command(struct page *page, const char *label, const char *command)
 {
-	const struct profile *profile = page->report->profile;
-	char note[PATH_MAX];
-
 	page_line(page, label, command);
-	if (!command || page->is_program_noted || !has_recorded_program(profile, command))
+	if (!command || page->is_program_noted ||
+	    !has_recorded_program(page->report->profile, command))
 		return;
 	page->is_program_noted = true;
-	snprintf(note, sizeof(note), "# the program as recorded in %s: read it before you run it",
-		 path_named(profile->path));
-	fprintf(page->out, "%*s", (int)strlen(label), "");
-	page_put(page, note);
-	fputc('\n', page->out);
+	fprintf(page->out, "%*s# the program as recorded: read it before you run it\n",
+		(int)strlen(label), "");
 }
 
 int page_finish(struct page *page, const char *what, struct err *err)

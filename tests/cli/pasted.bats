@@ -46,14 +46,14 @@ file.commit()"
 	pasted "$("$ROOFLINECTL" import x.sqlite -o "$path")"
 }
 
-@test "what runs the recorded program says which recording it is from" {
+@test "what runs the recorded program says so" {
 	unpacked graph_chain.naive one
-	note="# the program as recorded in one: read it before you run it"
+	note="# the program as recorded: read it before you run it"
 	run -0 "$ROOFLINECTL" advise one
 	[ "$(grep -cF "$note" <<<"$output")" -eq 3 ] # of the verdict, the advice and what is next, each once
 	grep -A1 '^  next .*-- graph_chain naive' <<<"$output" | grep -qF "          $note"
 	run -0 "$ROOFLINECTL" report --format json one
-	[[ "$output" != *"as recorded in"* ]]
+	[[ "$output" != *"$note"* ]]
 	sed -i '/^command,/d' one/*/process.csv
 	run -0 "$ROOFLINECTL" advise one
 	[[ "$output" == *"-- PROGRAM"* ]]
