@@ -9,8 +9,12 @@ function copyable(command) {
 			copy.textContent = 'Select it';
 		}
 	}, {class: 'copy'});
-	return element('span', {class: 'command'}, element('code', {}, command), copy);
+	return element('span', {class: 'command'}, element('code', {}, command), copy, runsRecorded(command)
+		? element('span', {class: 'why'}, 'the program as recorded: read it before you run it') : null);
 }
+
+// Whether it runs a program; PROGRAM stands for one that was not recorded.
+const runsRecorded = (command) => / -- |^ncu /.test(command) && !/ PROGRAM( |$)/.test(command);
 
 function showHead(report, timeline) {
 	const process = report.processes[0] || {}, device = report.devices[0] || {};

@@ -178,3 +178,11 @@ size_t format_text(char *buffer, size_t size, const char *text, size_t width)
 	*to = '\0';
 	return columns;
 }
+
+struct format_path format_path(const char *path)
+{
+	struct format_path shown;
+
+	(void)format_text(shown.text, sizeof(shown.text), path, sizeof(shown.text));
+	return shown;
+}

@@ -34,4 +34,10 @@ size_t format_character(const char *text);
  * columns.  Returns the columns used; UTF-8 counts by code points. */
 size_t format_text(char *buffer, size_t size, const char *text, size_t width);
 
+/* The same of a path in a sentence, in full. */
+struct format_path {
+	char text[4096];
+};
+struct format_path format_path(const char *path);
+
 #endif

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 static _Thread_local bool has_no_memory;
 
@@ -36,6 +38,11 @@ static int judge(json_t **root, const json_error_t *problem)
 
 int json_reader_file(json_t **root, const char *path, size_t flags, json_error_t *problem)
 {
+	struct stat status;
+
+	*root = NULL;
+	if (stat(path, &status) == 0 && status.st_size > (off_t)JSON_READER_MOST_BYTES)
+		return -EFBIG;
 	begin();
 	*root = json_load_file(path, flags, problem);
 	return judge(root, problem);
@@ -43,6 +50,9 @@ int json_reader_file(json_t **root, const char *path, size_t flags, json_error_t
 
 int json_reader_text(json_t **root, const char *text, size_t flags, json_error_t *problem)
 {
+	*root = NULL;
+	if (strlen(text) > JSON_READER_MOST_BYTES)
+		return -EFBIG;
 	begin();
 	*root = json_loads(text, flags, problem);
 	return judge(root, problem);

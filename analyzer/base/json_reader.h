@@ -8,8 +8,11 @@
 
 #include <jansson.h>
 
-/* Returns 0 and root, which the caller lets go of with json_decref; -ENOMEM; -EINVAL, and problem says where; or another
- * negative errno where the file cannot be read.  flags: JSON_REJECT_DUPLICATES and such. */
+/* Each value takes up to a hundred times its bytes in memory; no document of ours is as large. */
+#define JSON_READER_MOST_BYTES ((size_t)16 << 20)
+
+/* Returns 0 and root, which the caller lets go of with json_decref; -ENOMEM; -EINVAL, and problem says where; -EFBIG beyond
+ * JSON_READER_MOST_BYTES; or another negative errno where the file cannot be read.  flags: JSON_REJECT_DUPLICATES and such. */
 int json_reader_file(json_t **root, const char *path, size_t flags, json_error_t *problem);
 int json_reader_text(json_t **root, const char *text, size_t flags, json_error_t *problem);
 

@@ -14,8 +14,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define MOST_LEVELS 4
-
 /* What the handler reads: a path is whole before is_used says so. */
 static struct {
 	atomic_bool is_used;
@@ -25,11 +23,51 @@ static pid_t owner; /* a forked child that a signal ends has none */
 
 /* ---- removing, also from within a signal's handler: opendir would take memory ---- */
 
-static void remove_at(int parent, const char *name, int levels);
+/* Moves a folder up to the top under a name of its own, so that no depth takes memory, descriptors or a long path. */
+static bool lift(int folder, const char *name, int top)
+{
+	static unsigned number; /* a name that another thread took is tried and passed over */
+	char digits[sizeof(".lifted") + 3 * sizeof(number)] = ".lifted";
 
-static void remove_entries(int folder, int levels)
+	for (int attempt = 0; attempt < 1000; attempt++) {
+		char *end = digits + strlen(".lifted");
+
+		for (unsigned left = ++number; left; left /= 10)
+			*end++ = (char)('0' + left % 10);
+		*end = '\0';
+		if (renameat(folder, name, top, digits) == 0)
+			return true;
+		if (errno != ENOTEMPTY && errno != EEXIST && errno != ENOTDIR)
+			return false;
+	}
+	return false;
+}
+
+static size_t remove_entries(int folder, int top);
+
+/* Returns whether the entry is no longer there, or there is less in it. */
+static bool remove_entry(int folder, const char *name, int top)
+{
+	size_t count;
+	int child;
+
+	if (unlinkat(folder, name, 0) == 0 || unlinkat(folder, name, AT_REMOVEDIR) == 0)
+		return true;
+	if (folder != top)
+		return lift(folder, name, top);
+	child = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (child < 0)
+		return false;
+	count = remove_entries(child, top);
+	close(child);
+	return unlinkat(folder, name, AT_REMOVEDIR) == 0 || count;
+}
+
+/* Returns how many entries changed. */
+static size_t remove_entries(int folder, int top)
 {
 	_Alignas(struct dirent64) char buffer[4096];
+	size_t count = 0;
 	long length;
 
 	while ((length = syscall(SYS_getdents64, folder, buffer, sizeof(buffer))) > 0)
@@ -37,30 +75,32 @@ static void remove_entries(int folder, int levels)
 			const struct dirent64 *entry = (const void *)(buffer + at);
 
 			if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-				remove_at(folder, entry->d_name, levels);
+				count += remove_entry(folder, entry->d_name, top);
 			at += entry->d_reclen;
 		}
+	return count;
 }
 
-static void remove_at(int parent, const char *name, int levels)
+static void remove_path(const char *path)
 {
-	int folder;
+	int top;
 
-	if (unlinkat(parent, name, 0) == 0 || levels == 0)
+	if (unlink(path) == 0)
 		return;
-	folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (folder < 0)
+	top = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (top < 0)
 		return;
-	remove_entries(folder, levels - 1);
-	close(folder);
-	unlinkat(parent, name, AT_REMOVEDIR);
+	while (remove_entries(top, top)) /* what was lifted may come behind where this has been */
+		lseek(top, 0, SEEK_SET);
+	close(top);
+	rmdir(path);
 }
 
 static void remove_all(void)
 {
 	for (size_t i = 0; getpid() == owner && i < TEMPORARY_MOST; i++)
 		if (atomic_load(&all[i].is_used))
-			remove_at(AT_FDCWD, all[i].path, MOST_LEVELS);
+			remove_path(all[i].path);
 }
 
 static void remove_and_end(int number)
@@ -187,6 +227,6 @@ void temporary_forget(const char *path)
 void temporary_remove(const char *path)
 {
 	if (*path)
-		remove_at(AT_FDCWD, path, MOST_LEVELS);
+		remove_path(path);
 	temporary_forget(path);
 }

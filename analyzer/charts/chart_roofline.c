@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/paths.h"
+#include "base/shell.h"
 #include "charts/chart_colors.h"
 #include "charts/chart_plane.h"
 #include "output/points.h"
@@ -450,7 +452,7 @@ static int tell_missing(const struct scene *scene, struct err *err)
 		err, -ENODATA,
 		"no kernel that was counted has FLOPs; its bytes are in: rooflinectl report %s%s "
 		"--section roofline",
-		options ? options : "", profile->path);
+		options ? options : "", shell_path_text(path_named(profile->path)).text);
 }
 
 int chart_roofline(const struct report *report, const struct chart_options *options,

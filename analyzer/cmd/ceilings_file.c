@@ -271,6 +271,10 @@ static int load_json(json_t **root, const char *path, struct err *err)
 	rc = json_reader_file(root, path, JSON_REJECT_DUPLICATES, &problem);
 	if (rc == -EINVAL)
 		return describe_problem(path, &problem, err);
+	if (rc == -EFBIG)
+		return err_set(err, rc,
+			       "%s: larger than %zu MiB, as no file of ceilings is; " REMEDY, path,
+			       JSON_READER_MOST_BYTES >> 20);
 	return rc < 0 ? err_set(err, rc, "%s: cannot be read: %s", path, strerror(-rc)) : 0;
 }
 

@@ -4,6 +4,7 @@
 #include "cmd/usage.h"
 
 #include "base/format.h"
+#include "base/shell.h"
 #include "live/control.h"
 #include "live/dump.h"
 
@@ -144,7 +145,7 @@ static int dump(const struct live_target *target, const char *output, struct err
 	else
 		rc = dump_write_next(&request, target->dumps, path, sizeof(path), err);
 	if (rc == 0)
-		printf("rooflinectl report %s\n", output ? output : path);
+		printf("rooflinectl report %s\n", shell_path_text(output ? output : path).text);
 	return rc;
 }
 

@@ -4,6 +4,7 @@
 #include "cmd/usage.h"
 
 #include "base/array.h"
+#include "base/format.h"
 #include "base/shell.h"
 #include "exchange/import/imports.h"
 
@@ -95,8 +96,9 @@ static const struct argp parser = {
 static void tell_what_is_next(const struct import_arguments *arguments)
 {
 	printf("%s: a recording of %zu file%s; read it with: rooflinectl report ",
-	       arguments->folder, arguments->count, arguments->count == 1 ? "" : "s");
-	shell_put_word(stdout, arguments->folder);
+	       format_path(arguments->folder).text, arguments->count,
+	       arguments->count == 1 ? "" : "s");
+	shell_put_path(stdout, arguments->folder);
 	putchar('\n');
 }
 

@@ -219,13 +219,11 @@ static int pack_part(const struct pack_arguments *arguments, struct err *err)
 /* Of a file whose name nobody gave. */
 static void tell_name(const char *path)
 {
-	char *word = shell_word(path);
 	struct stat status;
 
 	if (stat(path, &status) == 0)
-		printf("%s: %s; read it with: rooflinectl report %s\n", path,
-		       format_bytes((double)status.st_size).text, word ? word : path);
-	free(word);
+		printf("%s: %s; read it with: rooflinectl report %s\n", format_path(path).text,
+		       format_bytes((double)status.st_size).text, shell_path_text(path).text);
 }
 
 static int pack_what_was_named(struct pack_arguments *arguments, struct err *err)

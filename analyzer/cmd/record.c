@@ -6,7 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/format.h"
 #include "base/paths.h"
+#include "base/shell.h"
 #include "cmd/commands.h"
 #include "cmd/record_live.h"
 #include "cmd/record_options.h"
@@ -66,7 +68,8 @@ static void print_result(const char *folder)
 	char found[PATH_MAX];
 
 	if (path_newest_recording(found, sizeof(found), folder) == 0)
-		fprintf(stderr, "rooflinectl record: %s\nrooflinectl report %s\n", folder, folder);
+		fprintf(stderr, "rooflinectl record: %s\nrooflinectl report %s\n",
+			format_path(folder).text, shell_path_text(folder).text);
 	else
 		fprintf(stderr,
 			"rooflinectl record: nothing was recorded: the program did not use CUDA, or "
@@ -138,7 +141,8 @@ static void print_repeats(const char *folder, unsigned count)
 	fprintf(stderr,
 		"rooflinectl record: %s: %u recording%s of one program; compare takes them as repeats: "
 		"rooflinectl compare %s OTHER\n",
-		folder, count, count == 1 ? "" : "s", folder);
+		format_path(folder).text, count, count == 1 ? "" : "s",
+		shell_path_text(folder).text);
 }
 
 /* Each in a folder of its own, which compare takes for a repeat; where stdin can be rewound, all runs read the same. */

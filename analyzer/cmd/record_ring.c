@@ -14,6 +14,7 @@
 #include "base/format.h"
 #include "base/new_file.h"
 #include "base/paths.h"
+#include "base/shell.h"
 #include "base/temporary.h"
 #include "cmd/commands.h"
 #include "cmd/live_target.h"
@@ -131,7 +132,8 @@ static int make_dump(struct record_ring *ring, const char *reason)
 	if (rc < 0)
 		fprintf(stderr, "%s: no dump: %s\n", ring->who, err.text);
 	else
-		fprintf(stderr, "%s: %s: rooflinectl report %s\n", ring->who, reason, path);
+		fprintf(stderr, "%s: %s: rooflinectl report %s\n", ring->who, reason,
+			shell_path_text(path).text);
 	if (rc == 0)
 		ring->undumped_count = 0;
 	return rc;
@@ -195,7 +197,8 @@ static bool make_last_dump(struct record_ring *ring, bool is_started, int status
 	snprintf(reason, sizeof(reason), "the program ended with %s", end);
 	if (has_folders(ring->folder) && make_dump(ring, reason) < 0) {
 		fprintf(stderr, "%s: what was recorded is still in %s: rooflinectl ctl %s dump\n",
-			ring->who, ring->folder, ring->folder);
+			ring->who, format_path(ring->folder).text,
+			shell_path_text(ring->folder).text);
 		return false;
 	}
 	if (is_started && !has_folders(ring->folder))

@@ -9,6 +9,7 @@
 
 #include "advice/next/next.h"
 #include "analysis/counters/occupancy.h"
+#include "base/format.h"
 #include "cmd/source.h"
 #include "cmd/tune_measure.h"
 #include "cmd/tune_run.h"
@@ -343,7 +344,7 @@ int tune_explain(const struct tune_options *options, const char *folder, size_t 
 	printf("\nWhy     %s is slower\n%-48s %10s %10s\n", point, "", "it", "the best");
 	print_different(&sides[0], &sides[1]);
 	print_alike(&sides[0], &sides[1]);
-	printf("  recorded in %s/default and %s/best: rooflinectl report reads them\n", folder,
-	       folder);
+	printf("  recorded in %s/default and %s/best: rooflinectl report reads them\n",
+	       format_path(folder).text, format_path(folder).text);
 	return 0;
 }

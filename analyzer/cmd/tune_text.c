@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/format.h"
 #include "base/shell.h"
 #include "cmd/tune_run.h"
 
@@ -204,9 +205,9 @@ void tune_text_result(FILE *out, const struct tune_bench *bench, const struct tu
 	if (session->finalist_count)
 		print_command(out, options, session->finalists[0].point);
 	if (bench->file)
-		fprintf(out, "Results %s/" TUNE_RESULTS_FILE, bench->folder);
+		fprintf(out, "Results %s/" TUNE_RESULTS_FILE, format_path(bench->folder).text);
 	if (bench->file && session->finalist_count)
-		fprintf(out, "; rooflinectl plot tune %s", bench->folder);
+		fprintf(out, "; rooflinectl plot tune %s", shell_path_text(bench->folder).text);
 	if (bench->file)
 		fputc('\n', out);
 }

@@ -24,7 +24,7 @@ char *check_command(const struct report *report, const struct recommendation *it
 		shell_put_word(out, range);
 		fputc(' ', out);
 	}
-	shell_put_word(out, path_named(report->profile->path));
+	shell_put_path(out, path_named(report->profile->path));
 	fprintf(out, " AFTER --strategy %s", item->id);
 	return memory_file_close(&file);
 }
@@ -41,7 +41,8 @@ bool can_be_tried(const struct report *report, const struct recommendation *item
 {
 	const struct profile *profile = report->profile;
 
-	return tried_by(item) && profile->process_count == 1 && *profile->processes[0].command;
+	return tried_by(item) && profile->process_count == 1 && *profile->processes[0].command &&
+	       *profile->processes[0].command != '-'; /* would be an option */
 }
 
 char *try_command(const struct report *report, const struct recommendation *item)
@@ -76,6 +77,6 @@ char *picture_command(const struct scenario *scenario)
 		shell_put_word(out, scenario->range);
 	}
 	fputc(' ', out);
-	shell_put_word(out, path_named(scenario->profile->path));
+	shell_put_path(out, path_named(scenario->profile->path));
 	return memory_file_close(&file);
 }

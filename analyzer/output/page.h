@@ -20,7 +20,8 @@ struct page {
 		*kernel_labels; /* what kernels are called here; NULL: by their names */
 	bool is_begun;		/* something was printed: sections keep a blank line between them */
 	size_t title_count;
-	bool has_failed; /* memory ran out for something of it */
+	bool has_failed;       /* memory ran out for something of it */
+	bool is_program_noted; /* in this section, by page_command */
 	FILE *screen; /* narrower than PAGE_WIDTH: where it goes when it is complete; else NULL */
 	char *kept;   /* what goes there */
 	size_t kept_size;
@@ -56,6 +57,10 @@ void page_put(struct page *page, const char *text);
 
 /* label and then text on a line of its own, however long, so that it can be copied. */
 void page_line(struct page *page, const char *label, const char *text);
+
+/* The same of a command to paste.  Below the first of a section that runs the program as it was recorded, a comment of the
+ * shell says so: another user may have made the recording. */
+void page_command(struct page *page, const char *label, const char *command);
 
 /* A bar of part out of whole, width columns at most, and the end of the line. */
 void page_bar(struct page *page, int64_t part, int64_t whole, size_t width);

@@ -103,6 +103,7 @@ void page_title(struct page *page, const char *title, const char *note)
 	if (page->is_begun)
 		fputc('\n', page->out);
 	page->is_begun = true;
+	page->is_program_noted = false;
 	page->title_count++;
 	fputs(emphasis(page, BOLD), page->out);
 	(void)put_text(page, title, strlen(title));
@@ -198,6 +199,33 @@ void page_line(struct page *page, const char *label, const char *text)
 	fputs(last ? last + 1 : label, page->out);
 	page_put(page, text);
 	fputc('\n', page->out);
+}
+
+/* Returns whether the command has the words of the recorded command line. */
+static bool has_recorded_program(const struct profile *profile, const char *command)
+{
+	char *words = profile->process_count == 1 && *profile->processes[0].command
+			      ? shell_words(profile->processes[0].command)
+			      : NULL;
+	size_t length = words ? strlen(words) : 0;
+	const char *found = length ? strstr(command, words) : NULL;
+
+	while (found &&
+	       ((found > command && found[-1] != ' ') || (found[length] && found[length] != ' ')))
+		found = strstr(found + 1, words);
+	free(words);
+	return found;
+}
+
+void page_command(struct page *page, const char *label, const char *command)
+{
+	page_line(page, label, command);
+	if (!command || page->is_program_noted ||
+	    !has_recorded_program(page->report->profile, command))
+		return;
+	page->is_program_noted = true;
+	fprintf(page->out, "%*s# the program as recorded: read it before you run it\n",
+		(int)strlen(label), "");
 }
 
 int page_finish(struct page *page, const char *what, struct err *err)
@@ -350,7 +378,7 @@ static void put_section(struct page *page, const struct section *section)
 static void put_page_command(struct page *page)
 {
 	const char *options = page->report->part.options;
-	char *path = shell_word(path_named(page->report->profile->path)), *command = NULL;
+	char *path = shell_path(path_named(page->report->profile->path)), *command = NULL;
 
 	if (!path || asprintf(&command, "rooflinectl report %s%s --html FILE",
 			      options ? options : "", path) < 0)

@@ -16,6 +16,7 @@
 #include <zstd.h>
 
 #include "base/new_file.h"
+#include "trace/packed.h"
 #include "trace/reader.h"
 #include "trace/recording.h"
 
@@ -201,10 +202,15 @@ static bool is_target(const struct packer *packer, const struct stat *status)
 
 static int add_file(struct packer *packer, const char *path, const char *name)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	struct stat status;
-	int rc;
+	int fd, rc;
 
+	if (!packed_allows_name(name))
+		return err_set(packer->err, -EINVAL,
+			       "%s: deeper than a process's folder, as no file of a recording is; "
+			       "move it elsewhere",
+			       path);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0 || fstat(fd, &status) < 0)
 		rc = err_set(packer->err, -errno, "%s: %s", path, strerror(errno));
 	else if (is_target(packer, &status))

@@ -4,6 +4,7 @@
 #include <archive_entry.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +13,10 @@
 
 #include "base/new_file.h"
 #include "base/paths.h"
+#include "base/shell.h"
 #include "base/unpack_limit.h"
 
 #define BLOCK_BYTES ((size_t)64 * 1024)
-#define HEADER_BYTES 512 /* of a file in a tar */
 #define MOST_ZERO_BYTES ((size_t)64 * 1024 * 1024)
 
 struct packed {
@@ -28,6 +29,8 @@ struct packed {
 	char read[BLOCK_BYTES]; /* what libarchive is given */
 	size_t zero_bytes;	/* in a row */
 	uint64_t read_bytes;
+	bool is_too_large;	   /* as a tar, with what no file of it holds */
+	char folder[NAME_MAX + 1]; /* of the last file; "": none */
 	struct unpack_limit limit;
 };
 
@@ -90,6 +93,17 @@ static bool is_endless(struct packed *packed, size_t length)
 	return packed->zero_bytes > MOST_ZERO_BYTES;
 }
 
+/* Names, zeros and files that are passed over are in the tar, too, and libarchive may look at any number of them before
+ * it returns. */
+static bool is_too_large(struct packed *packed)
+{
+	int64_t tar_bytes = archive_filter_bytes(packed->archive, 0);
+
+	packed->is_too_large =
+		tar_bytes > 0 && !unpack_limit_allows((uint64_t)tar_bytes, packed->read_bytes);
+	return packed->is_too_large;
+}
+
 static la_ssize_t read_block(struct archive *archive, void *context, const void **block)
 {
 	struct packed *packed = context;
@@ -103,6 +117,8 @@ static la_ssize_t read_block(struct archive *archive, void *context, const void 
 		archive_set_error(archive, errno, "%s", strerror(errno));
 	else if (is_endless(packed, (size_t)length))
 		archive_set_error(archive, EILSEQ, "nothing but zeros");
+	else if (is_too_large(packed))
+		archive_set_error(archive, EFBIG, "too large");
 	else {
 		packed->read_bytes += (uint64_t)length;
 		return length;
@@ -136,6 +152,8 @@ static int fail(const struct packed *packed, struct err *err)
 	const char *why = archive_error_string(packed->archive);
 	int code = archive_errno(packed->archive); /* EILSEQ: it knows no such format */
 
+	if (packed->is_too_large)
+		return unpack_limit_refuse(packed->path, err);
 	if (packed->has_begun || (code && code != EILSEQ))
 		return err_set(err, -EBADMSG,
 			       "%s: is damaged (%s); copy it again, or make it anew with: "
@@ -145,13 +163,13 @@ static int fail(const struct packed *packed, struct err *err)
 		return err_set(err, -EBADMSG,
 			       "%s: is of Nsight Systems; read it with: nsys export --type sqlite "
 			       "%s, then rooflinectl import on what that wrote",
-			       packed->path, packed->path);
+			       packed->path, shell_path_text(packed->path).text);
 	for (size_t i = 0; i < sizeof(foreign) / sizeof(*foreign); i++)
 		if (path_has_suffix(packed->path, foreign[i]))
 			return err_set(err, -EBADMSG,
 				       "%s: is no packed recording; make one of another tool's "
 				       "file with: rooflinectl import %s -o DIR",
-				       packed->path, packed->path);
+				       packed->path, shell_path_text(packed->path).text);
 	return err_set(err, -EBADMSG,
 		       "%s: is no packed recording (%s); make one with: rooflinectl pack DIR",
 		       packed->path, why ? why : "empty");
@@ -190,6 +208,13 @@ static bool is_below(const char *name)
 	}
 }
 
+bool packed_allows_name(const char *name)
+{
+	const char *slash = strchr(name, '/');
+
+	return is_below(name) && (!slash || !strchr(slash + 1, '/'));
+}
+
 static int judge(const struct packed *packed, struct archive_entry *entry, const char *name,
 		 struct err *err)
 {
@@ -197,6 +222,8 @@ static int judge(const struct packed *packed, struct archive_entry *entry, const
 
 	if (!name || !is_below(name))
 		what = "a name that leads elsewhere";
+	else if (!packed_allows_name(name))
+		what = "a name of more than two parts";
 	else if (archive_entry_hardlink(entry) || archive_entry_filetype(entry) == AE_IFLNK)
 		what = "a link";
 	else if (archive_entry_filetype(entry) != AE_IFREG || archive_entry_sparse_count(entry))
@@ -204,9 +231,22 @@ static int judge(const struct packed *packed, struct archive_entry *entry, const
 	if (!what)
 		return 0;
 	return err_set(err, -EBADMSG,
-		       "%s: is no packed recording: '%s' in it is %s; make one with: rooflinectl "
-		       "pack DIR",
+		       "%s: is no packed recording: '%.100s' in it is %s; make one with: "
+		       "rooflinectl pack DIR",
 		       packed->path, name ? name : "", what);
+}
+
+/* Files of one process follow each other: a folder counts again where others came between. */
+static int count_file(struct packed *packed, const char *name, struct err *err)
+{
+	size_t length = strchr(name, '/') ? strcspn(name, "/") : 0;
+	bool is_new = length && (strncmp(packed->folder, name, length) != 0 ||
+				 packed->folder[length] != '\0');
+
+	if (length)
+		snprintf(packed->folder, sizeof(packed->folder), "%.*s", (int)length, name);
+	return unpack_limit_add_file(&packed->limit, strlen(name), is_new, packed->read_bytes,
+				     packed->path, err);
 }
 
 /* tar -C DIR . writes ./ before every name. */
@@ -222,19 +262,23 @@ int packed_next(struct packed *packed, const char **name, struct err *err)
 	struct archive_entry *entry = packed->entry;
 	int rc;
 
-	do {
+	for (;;) {
 		rc = archive_read_next_header2(packed->archive, entry);
 		if (rc == ARCHIVE_EOF && packed->has_begun)
 			return 0;
 		if (rc < ARCHIVE_WARN || rc == ARCHIVE_EOF)
 			return fail(packed, err);
 		packed->has_begun = true;
-	} while (archive_entry_filetype(entry) == AE_IFDIR);
-	*name = without_dot(archive_entry_pathname(entry));
+		*name = without_dot(archive_entry_pathname(entry));
+		if (archive_entry_filetype(entry) != AE_IFDIR)
+			break;
+		rc = count_file(packed, *name ? *name : "", err);
+		if (rc < 0)
+			return rc;
+	}
 	rc = judge(packed, entry, *name, err);
 	if (rc == 0)
-		rc = unpack_limit_add(&packed->limit, HEADER_BYTES, packed->read_bytes,
-				      packed->path, err);
+		rc = count_file(packed, *name, err);
 	return rc < 0 ? rc : 1;
 }
 

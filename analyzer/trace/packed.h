@@ -2,7 +2,8 @@
  * packed.h - a packed recording, file by file.
  *
  * It is a tar of PROCESS/TABLE.csv, compressed with zstd, with a checksum over all.  Reading ends with a failure at
- * what is damaged and at what no recording has: links, devices, names that are absolute or lead upwards.
+ * what is damaged and at what no recording has: links, devices, names that are absolute, lead upwards or into further
+ * folders, and more of anything than base/unpack_limit.h allows.
  */
 #ifndef ROOFLINE_PACKED_H
 #define ROOFLINE_PACKED_H
@@ -15,6 +16,9 @@
 
 /* Writes the name of the packed recording that path stands for where nothing is called path.  Whether there is one. */
 bool packed_find(char *buffer, size_t size, const char *path);
+
+/* Returns whether a recording may have a file of that name: NAME or PROCESS/NAME. */
+bool packed_allows_name(const char *name);
 
 struct packed;
 

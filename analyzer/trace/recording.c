@@ -199,11 +199,16 @@ static int unpack_table(struct unpacking *unpacking, const char *name, struct er
 	process = find_or_add(unpacking, folder);
 	if (!process)
 		return err_set(err, -ENOMEM, "%s: out of memory", unpacking->path);
+	slice = &process->slices[table];
+	if (slice->is_there)
+		return err_set(err, -EBADMSG,
+			       "%s: is no packed recording: '%s' is in it twice; make one with: "
+			       "rooflinectl pack DIR",
+			       unpacking->path, name);
 	count = packed_copy(unpacking->packed, recording->unpacked_fd, temporary_parent(),
 			    "; set TMPDIR to a folder with space", err);
 	if (count < 0)
 		return (int)count;
-	slice = &process->slices[table];
 	slice->is_there = true;
 	slice->end_byte = lseek(recording->unpacked_fd, 0, SEEK_CUR);
 	slice->begin_byte = slice->end_byte - count;

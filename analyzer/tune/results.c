@@ -8,12 +8,15 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/json_reader.h"
 #include "base/memory_file.h"
 #include "base/paths.h"
+
+#define FILE_LIMIT_BYTES ((off_t)256 << 20) /* half a million measurements */
 
 /* FACT(json key, member of struct tune_launch) */
 #define LAUNCH_FACTS(FACT)                                 \
@@ -229,6 +232,7 @@ static int read_lines(struct tune_results *results, FILE *file)
 int tune_results_read(struct tune_results *results, const char *folder, struct err *err)
 {
 	char path[PATH_MAX];
+	struct stat status;
 	FILE *file;
 	int fd, rc;
 
@@ -239,6 +243,12 @@ int tune_results_read(struct tune_results *results, const char *folder, struct e
 		return 0;
 	if (rc < 0)
 		return err_set(err, rc, "%s: cannot read: %s", path, path_problem(rc));
+	if (fstat(fd, &status) == 0 && status.st_size > FILE_LIMIT_BYTES) {
+		close(fd);
+		return err_set(err, -EFBIG,
+			       "%s: larger than %d MiB; take lines out, or give -o another folder",
+			       path, (int)(FILE_LIMIT_BYTES >> 20));
+	}
 	file = fdopen(fd, "r");
 	if (!file) {
 		close(fd);

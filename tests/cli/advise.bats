@@ -36,8 +36,8 @@ refused() {
 		run -0 --separate-stderr "$ROOFLINECTL" advise "$recordings/$name"
 		[ -z "$stderr" ]
 		# how to make the change is what advise tells
-		diff <(grep -vE '^      (check|try) it: ' <<<"$output"; echo) \
-			<(sed '/^  - how the change is made/,+1d' sections) >differs || true
+		diff <(grep -vE '^      (check|try) it: |^ *# the program as recorded' <<<"$output"; echo) \
+			<(sed '/^  - how the change is made/,+1d; /^ *# the program as recorded/d' sections) >differs || true
 		[ "$(grep -c '^[<>]' differs)" -eq 2 ]
 		grep -q '^> *next *rooflinectl advise ' differs
 		grep -q '^< *next *rooflinectl record ' differs

@@ -29,6 +29,96 @@ refused() {
 	[ -z "$(ls -A "$TMPDIR")" ]
 }
 
+# archive FILE: a packed file of what the Python on stdin adds to the tar t by add(NAME, BYTES)
+archive() {
+	needs_command zstd
+	{
+		cat <<-'END'
+			import io, sys, tarfile
+			t = tarfile.open(fileobj=sys.stdout.buffer, mode='w|', format=tarfile.GNU_FORMAT)
+			def add(name, content=b'', type=tarfile.REGTYPE):
+			    info = tarfile.TarInfo(name)
+			    info.size, info.type = len(content), type
+			    t.addfile(info, io.BytesIO(content))
+			add('host.7/process.csv', b'key,value\nschema,1\nsealed_ns,1\n')
+		END
+		cat
+		echo 't.close()'
+	} | python3 /dev/stdin | zstd -q -3 >"$1"
+}
+
+# refused_packed TEXT FILE: by unpack and by report, in a second or two, and neither leaves anything
+refused_packed() {
+	local before
+	before=$(ls -A)
+	SECONDS=0
+	refused "$1" unpack "$2" -o out
+	refused "$1" report "$2"
+	[ "$SECONDS" -lt 20 ]
+	[ "$(ls -A)" = "$before" ]
+	[ -z "$(ls -A "$TMPDIR")" ]
+}
+
+@test "a packed recording has names of two parts: one that stands for many folders is refused" {
+	archive deep.roofline <<<"add('a/' * 1500 + 'f')"
+	archive wide.roofline <<-'END'
+		for i in range(40):
+		    add('%d/' % i + 'a/' * 1900 + 'f')
+	END
+	archive table.roofline <<<"add('host.7/more/kernels.csv')"
+	for name in deep wide table; do
+		refused_packed "is a name of more than two parts" $name.roofline
+	done
+	mkdir -p one/host.7/more
+	printf 'key,value\nschema,1\n' >one/host.7/process.csv
+	echo >one/host.7/more/kernels.csv
+	refused "one/host.7/more/kernels.csv: deeper than a process's folder" pack one
+}
+
+@test "a packed recording of more files or folders than its size can hold is refused, and nothing of it stays" {
+	archive files.roofline <<-'END'
+		for i in range(20000):
+		    add('host.7/%d' % i)
+	END
+	archive folders.roofline <<-'END'
+		for i in range(20000):
+		    add('%d/' % i, type=tarfile.DIRTYPE)
+	END
+	archive processes.roofline <<-'END'
+		for i in range(10000):
+		    add('%d/kernels.csv' % i)
+	END
+	for name in files folders processes; do
+		refused_packed "more than 200 times as large" $name.roofline
+	done
+}
+
+@test "zeros and files that nobody reads count in a packed recording" {
+	archive one.roofline <<<"pass"
+	head -c 64M /dev/zero | zstd -q >zeros
+	{ cat one.roofline; for _ in $(seq 200); do cat zeros; done; } >zeros.roofline
+	rm zeros
+	refused_packed "more than 200 times as large" zeros.roofline
+	archive unread.roofline <<<"add('notes', bytes(100 << 20))"
+	refused "more than 200 times as large" report unread.roofline
+}
+
+@test "a table that is twice in a packed recording is refused" {
+	archive twice.roofline <<<"add('host.7/process.csv', b'key,value\n')"
+	refused "is in it twice" report twice.roofline
+	refused "File exists" unpack twice.roofline -o out
+	[ ! -e out ]
+}
+
+@test "an unpack that is refused after it made files leaves nothing" {
+	archive link.roofline <<-'END'
+		for i in range(100):
+		    add('%d/kernels.csv' % i, b'start_ns\n')
+		add('link', type=tarfile.SYMTYPE)
+	END
+	refused_packed "is a link" link.roofline
+}
+
 @test "a table that is a device without end is no table, and that is told" {
 	"$ROOFLINECTL" unpack "$packed" -o recording
 	ln -sf /dev/zero "$(echo recording/*)/api.csv"
@@ -55,6 +145,95 @@ refused() {
 		PATH="$PWD/bin:$PATH" refused "$file:" import "$file" -o out
 	done
 	[ ! -e started ]
+}
+
+# sqlite KIND: KIND.sqlite, which tests/tools/hostile_sqlite.py describes
+sqlite() {
+	python3 "$root/tests/tools/hostile_sqlite.py" "$1" "$1.sqlite" || skip "this Python has no sqlite3, or it lacks fts4"
+}
+
+# refused_sqlite KIND TEXT: the import ends with it, in a second or two
+refused_sqlite() {
+	sqlite "$1"
+	SECONDS=0
+	refused "$2" import "$1.sqlite" -o out
+	[ "$SECONDS" -lt 20 ]
+	[ ! -e out ]
+}
+
+# import_of KIND: its tables, in a second or two
+import_of() {
+	sqlite "$1"
+	timeout 20 "$ROOFLINECTL" import "$1.sqlite" -o "$1" >/dev/null
+	cat "$1"/*/*.csv
+}
+
+@test "generated columns and virtual tables of a database are not read" {
+	import_of plain >plain.txt
+	grep -q saxpy plain.txt
+	grep -q 'host,there' plain.txt
+	import_of generated >generated.txt
+	! grep -q 00000000000 generated.txt
+	import_of virtual >virtual.txt
+	grep -q saxpy virtual.txt
+	! grep -q 'of a module' virtual.txt
+	refused_sqlite virtual_root "no such module"
+}
+
+@test "a cell of a database is at most a MiB" {
+	refused_sqlite cell "has a text of more than 1 MiB"
+}
+
+@test "reading a database takes no more steps than its size allows" {
+	refused_sqlite shared_pages "takes more steps to be read"
+	refused_sqlite long_chain "takes more steps to be read"
+}
+
+@test "reading a database takes at most 64 MiB for its tables" {
+	refused_sqlite heap "needs more than 64 MiB of memory"
+}
+
+@test "texts of a database become no larger than its size allows" {
+	refused_sqlite texts "its texts become larger"
+	refused_sqlite names "its texts become larger"
+}
+
+@test "names of a database without a key are found in one pass" {
+	import_of unkeyed | grep -q ',kernel59999$'
+}
+
+@test "a file has at most 1024 GPUs and 1024 processes" {
+	refused_sqlite gpus "has more than 1024 GPUs"
+	refused_sqlite processes "has more than 1024 processes"
+}
+
+# long_json EXPRESSION: a trace with an event that the expression of Python writes
+long_json() {
+	python3 -c "import sys; sys.stdout.write('{\"traceEvents\": [' + $1 + ']}')" >long.json
+}
+
+@test "a text, a number or a key of a JSON trace is at most a MiB" {
+	long_json "'{\"name\": \"' + 'a' * 40000000 + '\"}'"
+	refused "has a text or a number of more than 1 MiB" import long.json -o out
+	long_json "'{\"ts\": ' + '1' * 40000000 + '}'"
+	refused "has a text or a number of more than 1 MiB" import long.json -o out
+	long_json "'{\"' + 'a' * 1100000 + '\": 1}'"
+	refused "has a text or a number of more than 1 MiB" import long.json -o out
+	[ ! -e out ]
+}
+
+@test "an event of a JSON trace is at most 64 MiB" {
+	long_json "'{' + ', '.join(['\"a\": \"' + 'a' * 1000000 + '\"'] * 70) + '}'"
+	refused "has an event of more than 64 MiB" import long.json -o out
+	[ ! -e out ]
+}
+
+@test "files of ceilings and of measurements have limits, too" {
+	truncate -s 17M ceilings.json
+	refused "ceilings.json: larger than 16 MiB" report --ceilings ceilings.json "$packed"
+	mkdir tuned
+	truncate -s 257M tuned/trials.jsonl
+	refused "tuned/trials.jsonl: larger than 256 MiB" plot tuned tune
 }
 
 # hostile FOLDER: a recording whose names and facts are paths and commands

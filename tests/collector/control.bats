@@ -390,3 +390,10 @@ with_few_files() {
 		fails 2 '*--*' "$ROOFLINECTL" record $wrong -- "$app" cuda
 	done
 }
+
+@test "what ctl dump prints of a folder with a hostile name can be pasted" {
+	load ../cli/pasted.bash
+	started -- until:stop
+	pasted "$("$ROOFLINECTL" ctl "$program" dump -o "$path")"
+	ended
+}

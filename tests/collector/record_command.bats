@@ -465,3 +465,14 @@ once() {
 	run -2 --separate-stderr "$ROOFLINECTL" record --untraced --last 3s -- "$app"
 	[[ "$stderr" == *"--untraced does not go with --last"* ]]
 }
+
+@test "what record prints of a folder with a hostile name can be pasted" {
+	load ../cli/pasted.bash
+	for options in "" "--repeats 2" "--last 1s"; do
+		rm -rf "$path"
+		# shellcheck disable=SC2086 # several words
+		capture with "$ROOFLINECTL" record -o "$path" $options -- "$app" cuda kernels:5
+		[ "$(cat with.status)" -eq 0 ]
+		pasted "$(grep -v '^rooflinectl record: run ' with.err)" "$hostile"
+	done
+}

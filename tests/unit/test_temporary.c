@@ -13,7 +13,9 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -127,6 +129,38 @@ static void test_kept(void **state)
 	assert_int_equal(temporary_make_folder(path), -ENOENT);
 }
 
+/* Deeper than any path may be long, and than a process may have files open. */
+static void make_deep(const char *path, int levels)
+{
+	int folder = open(path, O_RDONLY | O_DIRECTORY);
+
+	for (int i = 0; i < levels; i++) {
+		int child;
+
+		assert_int_equal(mkdirat(folder, "level", 0700), 0);
+		assert_int_equal(mkdirat(folder, ".lifted1", 0700), 0); /* taken */
+		assert_int_equal(symlinkat("/etc", folder, "link"), 0);
+		child = openat(folder, "level", O_RDONLY | O_DIRECTORY);
+		close(openat(child, "file", O_WRONLY | O_CREAT, 0600));
+		assert_true(child >= 0);
+		close(folder);
+		folder = child;
+	}
+	close(folder);
+}
+
+static void test_depth(void **state)
+{
+	char path[128];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/XXXXXX", parent);
+	assert_int_equal(temporary_make_folder(path), 0);
+	make_deep(path, 2000);
+	temporary_remove(path);
+	assert_int_equal(count_entries(), 0);
+}
+
 static void test_nameless(void **state)
 {
 	int fd = temporary_make_nameless(parent);
@@ -146,6 +180,7 @@ int main(void)
 		 test_signals, set_up, tear_down, NULL},
 		{"what was made is there until it is removed, and a failure is told", test_kept,
 		 set_up, tear_down, NULL},
+		{"a folder of any depth is removed", test_depth, set_up, tear_down, NULL},
 		{"a file without a name can be written, and no signal finds a name", test_nameless,
 		 set_up, tear_down, NULL},
 	};

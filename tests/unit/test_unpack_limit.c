@@ -86,6 +86,48 @@ static void test_times(void **state)
 	assert_int_equal(unpack_limit_add(&limit, MIB, MIB, "file", &err), -EFBIG);
 }
 
+static int add_files(struct unpack_limit *limit, uint64_t count, size_t name_bytes,
+		     unsigned new_folders, uint64_t packed_bytes)
+{
+	struct err err = {""};
+	int rc = 0;
+
+	for (uint64_t i = 0; rc == 0 && i < count; i++)
+		rc = unpack_limit_add_file(limit, name_bytes, new_folders, packed_bytes, "file",
+					   &err);
+	return rc;
+}
+
+static void test_files(void **state)
+{
+	struct unpack_limit limit = {0};
+
+	(void)state;
+	assert_int_equal(add_files(&limit, 1000000, 30, 0, 100 * MIB), 0);
+	assert_int_equal(add_files(&limit, 1, 30, 0, 100 * MIB), -EFBIG);
+}
+
+static void test_names(void **state)
+{
+	struct unpack_limit limit = {0};
+
+	(void)state;
+	assert_int_equal(add_files(&limit, 64 * 1024, 1024, 0, 100 * MIB), 0);
+	assert_int_equal(add_files(&limit, 1, 1, 0, 100 * MIB), -EFBIG);
+}
+
+static void test_folders(void **state)
+{
+	struct unpack_limit limit = {0};
+
+	(void)state;
+	assert_int_equal(add_files(&limit, 16 * 1024, 1, 0, 500), 0);
+	assert_int_equal(add_files(&limit, 1, 1, 0, 500), -EFBIG);
+	limit = (struct unpack_limit){0};
+	assert_int_equal(add_files(&limit, 8 * 1024, 1, 1, 500), 0);
+	assert_int_equal(add_files(&limit, 1, 1, 0, 500), -EFBIG);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -93,6 +135,10 @@ int main(void)
 		{"a disk is looked at after each 16 MiB", test_looks, NULL, NULL, NULL},
 		{"what becomes more than 200 times as large is refused, what stays small never",
 		 test_times, NULL, NULL, NULL},
+		{"a million files are allowed, and not one more", test_files, NULL, NULL, NULL},
+		{"64 MiB of names are allowed, and not a byte more", test_names, NULL, NULL, NULL},
+		{"empty files and folders count as what they take on a disk", test_folders, NULL,
+		 NULL, NULL},
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,8 @@ static const char *const step_ids[] = {NEXT_STEPS(STEP_ID)};
 /* Of several processes nobody recorded what started them. */
 static char *program_words(const struct profile *profile)
 {
-	if (profile->process_count != 1 || !*profile->processes[0].command)
+	if (profile->process_count != 1 || !*profile->processes[0].command ||
+	    *profile->processes[0].command == '-') /* would be an option of what runs it */
 		return strdup("PROGRAM");
 	return shell_words(profile->processes[0].command);
 }
@@ -89,7 +90,7 @@ int next_context_open(struct next_context *context, struct advice *advice,
 		.facts = facts,
 		.report = facts->report,
 		.limit = limit_find(facts->report),
-		.recording = shell_word(path),
+		.recording = shell_path(path),
 		.program = program_words(profile),
 		.range = compared_range(facts->report, range),
 		.selection = facts->report->part.options ? facts->report->part.options : "",
@@ -168,7 +169,7 @@ int next_add_record(struct next_context *context, enum next_step_id id, const ch
 
 	if (asprintf(&path, "%s.%s", context->name, what) < 0)
 		return -ENOMEM;
-	folder = shell_word(path);
+	folder = shell_path(path);
 	if (folder)
 		rc = next_add(context, id, why, "rooflinectl record%s -o %s -- %s", options, folder,
 			      context->program);

@@ -48,7 +48,7 @@ int next_apart(struct next_context *context)
 		return 0;
 	if (asprintf(&path, "%s.analyzed", context->name) < 0)
 		return -ENOMEM;
-	folder = shell_word(path);
+	folder = shell_path(path);
 	if (folder)
 		rc = next_add(
 			context, STEP_apart,

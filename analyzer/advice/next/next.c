@@ -24,7 +24,7 @@ static int add_check(struct next_context *context)
 
 	if (asprintf(&path, "%s.after", context->name) < 0)
 		return -ENOMEM;
-	after = shell_word(path);
+	after = shell_path(path);
 	if (after)
 		rc = next_add(
 			context, STEP_check,

@@ -8,6 +8,8 @@
 
 #include "analysis/time/iteration.h"
 #include "base/format.h"
+#include "base/paths.h"
+#include "base/shell.h"
 
 #define NAME_WIDTH 60		       /* of a name in a message */
 #define NAME_SIZE (4 * NAME_WIDTH + 1) /* UTF-8 */
@@ -282,7 +284,8 @@ static int fail_unknown(const struct search *search, struct err *err)
 	return err_set(err, -ENOENT,
 		       "no NVTX range and no kernel of %s is called '%s'; they are listed by: "
 		       "rooflinectl report %s --section ranges, and --section kernels",
-		       search->profile->path, name, search->profile->path);
+		       search->profile->path, name,
+		       shell_path_text(path_named(search->profile->path)).text);
 }
 
 /* In full: it is to be told from the other. */

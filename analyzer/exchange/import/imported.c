@@ -13,7 +13,8 @@
 #include "roofline/runs.h"
 #include "trace/usable_times.h"
 
-#define DEVICE_LIMIT 256 /* ordinals; one beyond is kept, without a row of its own */
+#define PROCESS_LIMIT 1024 /* of a file: each is a folder; no tool writes as many into one */
+#define DEVICE_LIMIT 256   /* ordinals; one beyond is kept, without a row of its own */
 
 struct imported_process {
 	struct imported *imported;
@@ -44,6 +45,7 @@ struct imported {
 	struct imported_process **processes;
 	size_t process_capacity, process_count;
 	size_t file_count, file; /* file: from 1 */
+	size_t processes_of_file;
 	struct kernel_shapes shapes;
 	int failure;
 	struct err err;
@@ -95,6 +97,15 @@ static struct imported_process *new_process(struct imported *imported, uint64_t 
 
 	if (processes)
 		imported->processes = processes;
+	if (process && imported->processes_of_file++ == PROCESS_LIMIT) {
+		free(process);
+		imported->failure =
+			err_set(&imported->err, -EFBIG,
+				"file %zu has more than %d processes, as no trace does; "
+				"record it again",
+				imported->file, PROCESS_LIMIT);
+		return NULL;
+	}
 	if (!process) {
 		fail(imported, -ENOMEM);
 		return NULL;
@@ -493,6 +504,7 @@ struct imported *imported_open(const char *folder, size_t file_count)
 void imported_next_file(struct imported *imported)
 {
 	imported->file++;
+	imported->processes_of_file = 0;
 }
 
 /* host.pid, as the collector names folders. */

@@ -94,7 +94,7 @@ static int refuse(const struct beginning *beginning, const char *path, struct er
 			err, -EINVAL,
 			"%s: only nsys reads this format; run nsys export --type sqlite %s and "
 			"import what that writes",
-			path, path);
+			path, shell_path_text(path).text);
 	if (begins_with(beginning, ROCPROF_JSON))
 		return err_set(err, -EINVAL,
 			       "%s: of rocprofv3 no JSON is read; import what it writes with "
@@ -126,15 +126,12 @@ static int find_importer(importer *import, const char *path, struct err *err)
 
 static int refuse_folder(const char *path, struct err *err)
 {
-	char *word = shell_word(path);
-	const char *folder = word ? word : path;
+	struct shell_text folder = shell_path_text(path);
 
-	err_set(err, -EISDIR,
-		"%s: a folder; give the files in it, such as %s/*.json, or where it is a recording of "
-		"rooflinectl, read it with: rooflinectl report %s",
-		path, folder, folder);
-	free(word);
-	return -EISDIR;
+	return err_set(err, -EISDIR,
+		       "%s: a folder; give the files in it, such as %s/*.json, or where it is a "
+		       "recording of rooflinectl, read it with: rooflinectl report %s",
+		       path, folder.text, folder.text);
 }
 
 /* One that is given again, by another name or a link, would count twice. */

@@ -12,7 +12,10 @@
 #include "exchange/import/plain_file.h"
 
 #define DEPTH_LIMIT 32
-#define RECORD_LIMIT_BYTES ((size_t)64 * 1024 * 1024) /* no honest record is this long */
+/* No trace has a record, or a key, text or number, as long as this.  yajl reads what the end of a block cuts from its
+ * beginning again with each further block: time grows with the square of its length. */
+#define RECORD_LIMIT_BYTES ((size_t)64 * 1024 * 1024)
+#define TOKEN_LIMIT_BYTES ((size_t)1024 * 1024)
 
 struct field {
 	size_t path, text; /* where they begin in bytes */
@@ -34,6 +37,8 @@ struct parser {
 	bool is_list[DEPTH_LIMIT];
 	unsigned depth;	       /* of open objects and lists */
 	unsigned record_depth; /* of the record that is open, 0: none */
+	bool has_token;	       /* in the block that is being read */
+	size_t unread_bytes;   /* of blocks in which none ended */
 	json_record_taker each;
 	void *context;
 	int rc;
@@ -111,6 +116,7 @@ uint32_t json_record_u32(const struct json_record *record, const char *field, si
 
 static int go_on(struct parser *parser, int rc)
 {
+	parser->has_token = true;
 	parser->rc = rc;
 	return rc == 0;
 }
@@ -126,6 +132,8 @@ static int value(struct parser *parser, const char *text, size_t length)
 {
 	int rc = 0;
 
+	if (length > TOKEN_LIMIT_BYTES)
+		return go_on(parser, -EMSGSIZE);
 	if (parser->record_depth || parser->depth == 1) {
 		rc = add_field(&parser->record, parser->path, text, length);
 		if (rc == 0 && !parser->record_depth) { /* stands in the outermost object itself */
@@ -140,7 +148,7 @@ static int value(struct parser *parser, const char *text, size_t length)
 static int on_null(void *context)
 {
 	end_of_value(context);
-	return 1;
+	return go_on(context, 0);
 }
 
 static int on_boolean(void *context, int is_true)
@@ -169,7 +177,7 @@ static int on_key(void *context, const unsigned char *key, size_t length)
 			 (const char *)key);
 	snprintf(parser->path + used, sizeof(parser->path) - used, "%s%.*s", used ? "." : "", width,
 		 (const char *)key);
-	return 1;
+	return go_on(parser, length > TOKEN_LIMIT_BYTES ? -EMSGSIZE : 0);
 }
 
 static int open_level(struct parser *parser, bool is_list)
@@ -182,7 +190,7 @@ static int open_level(struct parser *parser, bool is_list)
 	}
 	parser->is_list[parser->depth] = is_list;
 	parser->path_length[parser->depth++] = parser->record_depth ? strlen(parser->path) : 0;
-	return 1;
+	return go_on(parser, 0);
 }
 
 static int close_level(void *context)
@@ -234,6 +242,14 @@ static int describe(yajl_handle handle, struct parser *parser, const char *path,
 
 	if (parser->rc == -ELOOP)
 		return err_set(err, -EINVAL, "%s: nested deeper than any trace is", path);
+	if (parser->rc == -EMSGSIZE)
+		return err_set(err, -EFBIG,
+			       "%s: has a text or a number of more than %zu MiB, as no trace has",
+			       path, TOKEN_LIMIT_BYTES >> 20);
+	if (parser->rc == -EFBIG)
+		return err_set(err, -EFBIG,
+			       "%s: has an event of more than %zu MiB, as no trace has", path,
+			       RECORD_LIMIT_BYTES >> 20);
 	if (parser->rc < 0)
 		return err_set(err, parser->rc, "%s: %s", path, strerror(-parser->rc));
 	text = yajl_get_error(handle, 0, NULL, 0);
@@ -250,9 +266,16 @@ static int parse(yajl_handle handle, struct parser *parser, struct plain_file *f
 	size_t size;
 	int rc;
 
-	while ((rc = plain_file_next(file, &bytes, &size, err)) > 0)
+	while ((rc = plain_file_next(file, &bytes, &size, err)) > 0) {
+		parser->has_token = false;
 		if (yajl_parse(handle, bytes, size) != yajl_status_ok)
 			return describe(handle, parser, path, err);
+		parser->unread_bytes = parser->has_token ? 0 : parser->unread_bytes + size;
+		if (parser->unread_bytes > TOKEN_LIMIT_BYTES) {
+			parser->rc = -EMSGSIZE;
+			return describe(handle, parser, path, err);
+		}
+	}
 	if (rc == 0 && yajl_complete_parse(handle) != yajl_status_ok)
 		rc = describe(handle, parser, path, err);
 	return rc;

@@ -451,17 +451,13 @@ static int take_fact(struct kineto *kineto, const struct json_record *fact)
 static int take_other(struct kineto *kineto, const struct json_record *other)
 {
 	const char *recording = json_record_text(other, "recording", 0);
-	char *word;
 
 	if (!recording || !json_record_text(other, "first_ns", 0))
 		return 0;
-	word = shell_word(recording);
-	err_set(kineto->err, -EINVAL,
-		"%s: rooflinectl export wrote this, not the PyTorch profiler; read the recording "
-		"itself: rooflinectl report %s",
-		kineto->path, word ? word : "DIR");
-	free(word);
-	return -EINVAL;
+	return err_set(kineto->err, -EINVAL,
+		       "%s: rooflinectl export wrote this, not the PyTorch profiler; read the "
+		       "recording itself: rooflinectl report %s",
+		       kineto->path, shell_path_text(recording).text);
 }
 
 static int take(const char *section, const struct json_record *record, void *context)

@@ -575,7 +575,7 @@ int import_nsys(struct imported *imported, const char *path, struct err *err)
 	if (rc == 0)
 		rc = read_tables(&nsys);
 	failure = rc < 0 ? imported_failure(imported, err) : 0; /* what a row's -EIO stands for */
-	sqlite3_finalize(nsys.string);
+	nsys_free_strings(&nsys);
 	rc = sqlite_file_close(nsys.file, rc, path, err);
 	return failure < 0 ? failure : rc;
 }

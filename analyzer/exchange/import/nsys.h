@@ -6,15 +6,18 @@
 #ifndef ROOFLINE_NSYS_H
 #define ROOFLINE_NSYS_H
 
+#include "base/groups.h"
 #include "exchange/import/imported.h"
 #include "exchange/import/sqlite_table.h"
 
 struct nsys {
 	struct imported *imported;
-	sqlite3 *file;
+	struct sqlite_file *file;
 	const char *path;
-	sqlite3_stmt *string; /* text of StringIds by id */
-	int64_t began_ns;     /* what their times count from */
+	struct groups string_ids; /* of StringIds, and their texts */
+	char **strings;
+	size_t string_capacity, string_count;
+	int64_t began_ns; /* what their times count from */
 	char source[160], host[128], driver[64];
 	unsigned cuda_version;	  /* 13000, 0: unknown */
 	uint64_t only_pid;	  /* of rows that do not name a process */
@@ -30,8 +33,10 @@ struct imported_process *nsys_process(struct nsys *nsys, sqlite3_stmt *row, int 
 /* The same where it used CUDA; else NULL. */
 struct imported_process *nsys_known_process(struct nsys *nsys, sqlite3_stmt *row, int column);
 
-/* StringIds.value; "" where there is none.  Valid until the next call. */
+/* StringIds.value; "" where there is none.  Valid until the file is closed. */
 const char *nsys_string(struct nsys *nsys, sqlite3_int64 id);
+
+void nsys_free_strings(struct nsys *nsys);
 
 /* Reads what other tables need: when it began, which tool, what its numbers mean. */
 int nsys_read_facts(struct nsys *nsys);

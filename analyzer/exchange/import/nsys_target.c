@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/shell.h"
 
 /* Where the file does not tell when the recording began: times have to be positive. */
 #define UNKNOWN_BEGINNING_NS 1000000000
@@ -60,16 +61,41 @@ struct imported_process *nsys_process(struct nsys *nsys, sqlite3_stmt *row, int 
 	return process_of(nsys, pid_of(nsys, row, column));
 }
 
+/* All at once: files without a key for the id would be searched again for each row. */
+static int add_string(sqlite3_stmt *row, void *context)
+{
+	struct nsys *nsys = context;
+	sqlite3_int64 id = sqlite3_column_int64(row, 0);
+	uint32_t number;
+	char **place;
+
+	if (groups_find(&nsys->string_ids, &id, sizeof(id), &number) < 0)
+		return err_set(nsys->err, -ENOMEM, "%s: out of memory", nsys->path);
+	if (number < nsys->string_count)
+		return 0;
+	place = ARRAY_NEXT(nsys->strings, nsys->string_capacity, nsys->string_count);
+	if (!place || !(*place = strdup(sqlite_text(row, 1))))
+		return err_set(nsys->err, -ENOMEM, "%s: out of memory", nsys->path);
+	nsys->string_count++;
+	return 0;
+}
+
 const char *nsys_string(struct nsys *nsys, sqlite3_int64 id)
 {
-	static const char query[] = "SELECT value FROM StringIds WHERE id = ?";
+	uint32_t number = groups_look(&nsys->string_ids, &id, sizeof(id));
 
-	if (!nsys->string && (!sqlite_has_table(nsys->file, "StringIds") ||
-			      sqlite3_prepare_v2(nsys->file, query, -1, &nsys->string, NULL)))
+	if (number == UINT32_MAX)
 		return "";
-	sqlite3_reset(nsys->string);
-	sqlite3_bind_int64(nsys->string, 1, id);
-	return sqlite3_step(nsys->string) == SQLITE_ROW ? sqlite_text(nsys->string, 0) : "";
+	sqlite_file_count_text(nsys->file, strlen(nsys->strings[number]));
+	return nsys->strings[number];
+}
+
+void nsys_free_strings(struct nsys *nsys)
+{
+	for (size_t i = 0; i < nsys->string_count; i++)
+		free(nsys->strings[i]);
+	free(nsys->strings);
+	groups_free(&nsys->string_ids);
 }
 
 /* ---- what the numbers mean ---- */
@@ -192,7 +218,7 @@ static int refuse(const struct nsys *nsys)
 		return err_set(nsys->err, -EINVAL,
 			       "%s: databases of rocprofv3 are not read; run rocpd convert "
 			       "--output-format csv -i %s and import what that writes",
-			       nsys->path, nsys->path);
+			       nsys->path, shell_path_text(nsys->path).text);
 	return err_set(nsys->err, -EINVAL,
 		       "%s: an SQLite file, but not of Nsight Systems; make one with: nsys export "
 		       "--type sqlite",
@@ -208,6 +234,7 @@ int nsys_read_facts(struct nsys *nsys)
 		{"TARGET_INFO_SESSION_START_TIME", {"utcEpochNs"}, learn_beginning},
 		{"META_DATA_EXPORT", {"name", "value"}, learn_version},
 		{"EXPORT_META_DATA", {"name", "value"}, learn_version}, /* its name before 2023 */
+		{"StringIds", {"id", "value"}, add_string},
 		{"TARGET_INFO_SYSTEM_ENV", {"name", "value"}, learn_environment},
 	};
 	int rc = 0;
@@ -297,10 +324,15 @@ struct gpu {
 struct ordinal {
 	uint64_t pid; /* 0: of all */
 	uint32_t device;
-	sqlite3_int64 gpu;
+	const struct gpu *gpu;
 };
 
+/* Of one file: no machine has as many. */
+#define GPU_LIMIT 1024
+#define ORDINAL_LIMIT 65536
+
 struct gpus {
+	const struct nsys *nsys;
 	struct gpu *items;
 	size_t capacity, count;
 	struct ordinal *ordinals;
@@ -358,6 +390,10 @@ static int add_gpu(sqlite3_stmt *row, void *context)
 
 	if (!gpu)
 		return -ENOMEM;
+	if (gpus->count == GPU_LIMIT)
+		return err_set(gpus->nsys->err, -EFBIG,
+			       "%s: has more than %d GPUs, as no export does; export it again",
+			       gpus->nsys->path, GPU_LIMIT);
 	*gpu = (struct gpu){
 		.id = sqlite3_column_int64(row, ID),
 		.has_ordinal = sqlite3_column_type(row, ORDINAL) != SQLITE_NULL,
@@ -387,13 +423,23 @@ static int add_gpu(sqlite3_stmt *row, void *context)
 static int add_ordinal(sqlite3_stmt *row, void *context)
 {
 	struct gpus *gpus = context;
-	struct ordinal *ordinal =
-		ARRAY_NEXT(gpus->ordinals, gpus->ordinal_capacity, gpus->ordinal_count);
+	const struct gpu *gpu = gpus->items, *end = gpus->items + gpus->count;
+	struct ordinal *ordinal;
 
+	while (gpu < end && gpu->id != sqlite3_column_int64(row, 0))
+		gpu++;
+	if (gpu == end)
+		return 0;
+	if (gpus->ordinal_count == ORDINAL_LIMIT)
+		return err_set(gpus->nsys->err, -EFBIG,
+			       "%s: numbers GPUs more than %d times, as no export does; export it "
+			       "again",
+			       gpus->nsys->path, ORDINAL_LIMIT);
+	ordinal = ARRAY_NEXT(gpus->ordinals, gpus->ordinal_capacity, gpus->ordinal_count);
 	if (!ordinal)
 		return -ENOMEM;
-	*ordinal = (struct ordinal){(uint64_t)sqlite3_column_int64(row, 2), sqlite_u32(row, 1),
-				    sqlite3_column_int64(row, 0)};
+	*ordinal =
+		(struct ordinal){(uint64_t)sqlite3_column_int64(row, 2), sqlite_u32(row, 1), gpu};
 	gpus->ordinal_count++;
 	return 0;
 }
@@ -412,15 +458,16 @@ static void add_device(struct imported_process *process, const struct gpu *gpu, 
 static void add_devices(struct imported_process *process, uint64_t pid, void *context)
 {
 	const struct gpus *gpus = context;
-	bool found = false;
+	size_t found = 0;
 
-	for (size_t i = 0; i < gpus->ordinal_count; i++)
-		for (size_t j = 0; j < gpus->count; j++)
-			if (gpus->ordinals[i].gpu == gpus->items[j].id &&
-			    (!gpus->ordinals[i].pid || gpus->ordinals[i].pid == pid)) {
-				add_device(process, &gpus->items[j], gpus->ordinals[i].device);
-				found = true;
-			}
+	for (size_t i = 0; i < gpus->ordinal_count && found < GPU_LIMIT; i++) {
+		const struct ordinal *ordinal = &gpus->ordinals[i];
+
+		if (ordinal->pid && ordinal->pid != pid)
+			continue;
+		add_device(process, ordinal->gpu, ordinal->device);
+		found++;
+	}
 	for (size_t i = 0; !found && i < gpus->count; i++)
 		add_device(process, &gpus->items[i],
 			   gpus->items[i].has_ordinal ? gpus->items[i].row.device : (uint32_t)i);
@@ -429,7 +476,7 @@ static void add_devices(struct imported_process *process, uint64_t pid, void *co
 static int read_gpus(struct nsys *nsys)
 {
 	static const char *const ordinal_columns[] = {"gpuId", "cudaId", "pid", NULL};
-	struct gpus gpus = {0};
+	struct gpus gpus = {.nsys = nsys};
 	int rc = sqlite_read_table(nsys->file, nsys->path, "TARGET_INFO_GPU", gpu_columns, add_gpu,
 				   &gpus, nsys->err);
 

@@ -111,7 +111,7 @@ static void put_try_command(struct page *page, const struct recommendation *item
 	if (!can_be_tried(page->report, item))
 		return;
 	command = try_command(page->report, item);
-	page_line(page, "      try it: ", command);
+	page_command(page, "      try it: ", command);
 	free(command);
 }
 

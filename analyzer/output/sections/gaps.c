@@ -268,7 +268,7 @@ static void print_command(struct page *page, const struct gap *gap, int64_t firs
 
 	if (out) {
 		fprintf(out, "rooflinectl plot %s", choice ? choice : "");
-		shell_put_word(out, path_named(page->report->profile->path));
+		shell_put_path(out, path_named(page->report->profile->path));
 		fprintf(out, " timeline --from %s --to %s", format_moment(from_ns).text,
 			format_moment(gap->end_ns + margin_ns - first_ns).text);
 	}

@@ -57,10 +57,8 @@ static void put_step(struct page *page, size_t number, const struct plan_step *s
 		  gain_text_whole(&step->together, page->report->advice->plan_part).text, 6);
 }
 
-static void put_word(struct page *page, const char *word)
+static void put_word(struct page *page, char *quoted)
 {
-	char *quoted = shell_word(word);
-
 	fputc(' ', page->out);
 	page_put(page, quoted);
 	free(quoted);
@@ -74,9 +72,9 @@ static void put_command(struct page *page, const char *options)
 	fprintf(page->out, "  rooflinectl whatif %s", options);
 	if (page->options->range) {
 		fputs(" --range", page->out);
-		put_word(page, page->options->range);
+		put_word(page, shell_word(page->options->range));
 	}
-	put_word(page, path_named(page->report->profile->path));
+	put_word(page, shell_path(path_named(page->report->profile->path)));
 	fputc('\n', page->out);
 }
 

@@ -203,7 +203,7 @@ static void print_verdict(struct page *page)
 	step = next_at(report, page->options, 0);
 	page_wrap(page, "  change  ", change_of(report, page->options).text, 10);
 	if (step)
-		page_line(page, "  next    ", step->command);
+		page_command(page, "  next    ", step->command);
 	else
 		page_wrap(page, "  next    ", done, 10);
 }
@@ -237,7 +237,7 @@ static void print_next(struct page *page)
 	page_title(page, "Next", NULL);
 	for (size_t i = 0; (step = next_at(page->report, page->options, i)); i++) {
 		page_wrap(page, "  - ", step->why, 4);
-		page_line(page, "    ", step->command);
+		page_command(page, "    ", step->command);
 	}
 }
 
