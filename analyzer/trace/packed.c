@@ -220,7 +220,7 @@ static int judge(const struct packed *packed, struct archive_entry *entry, const
 {
 	const char *what = NULL;
 
-	if (!name || !is_below(name))
+	if (!is_below(name))
 		what = "a name that leads elsewhere";
 	else if (!packed_allows_name(name))
 		what = "a name of more than two parts";
@@ -233,7 +233,7 @@ static int judge(const struct packed *packed, struct archive_entry *entry, const
 	return err_set(err, -EBADMSG,
 		       "%s: is no packed recording: '%.100s' in it is %s; make one with: "
 		       "rooflinectl pack DIR",
-		       packed->path, name ? name : "", what);
+		       packed->path, name, what);
 }
 
 /* Files of one process follow each other: a folder counts again where others came between. */
@@ -249,10 +249,12 @@ static int count_file(struct packed *packed, const char *name, struct err *err)
 				     packed->path, err);
 }
 
-/* tar -C DIR . writes ./ before every name. */
+/* tar -C DIR . writes ./ before every name; an entry may have none. */
 static const char *without_dot(const char *name)
 {
-	while (name && name[0] == '.' && name[1] == '/')
+	if (!name)
+		return "";
+	while (name[0] == '.' && name[1] == '/')
 		name += 2;
 	return name;
 }
@@ -272,7 +274,7 @@ int packed_next(struct packed *packed, const char **name, struct err *err)
 		*name = without_dot(archive_entry_pathname(entry));
 		if (archive_entry_filetype(entry) != AE_IFDIR)
 			break;
-		rc = count_file(packed, *name ? *name : "", err);
+		rc = count_file(packed, *name, err);
 		if (rc < 0)
 			return rc;
 	}
