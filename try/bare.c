@@ -38,9 +38,8 @@ static void *find_with(const struct link_map *object, const char *name)
 	void *(*open)(const char *, int) = (__typeof__(open))try_real_dlopen;
 	void *library, *found;
 
-	library = open && object && *object->l_name
-			  ? open(object->l_name, RTLD_LAZY | RTLD_NOLOAD)
-			  : NULL;
+	library = open && object && *object->l_name ? open(object->l_name, RTLD_LAZY | RTLD_NOLOAD)
+						    : NULL;
 	if (!library)
 		return NULL;
 	found = driver_dlsym(library, name);

@@ -534,7 +534,8 @@ static int close_process(struct imported_process *process, int rc, struct err *e
 		write_run(process);
 		write_devices(process);
 		write_copies(process);
-		process_writer_number(process->writer, "pid", (int64_t)process->pid);
+		if (process->pid) /* 0: the file does not have it */
+			process_writer_number(process->writer, "pid", (int64_t)process->pid);
 		process_writer_number(process->writer, "sealed_ns", process->last_ns);
 	}
 	rc = process_writer_close(process->writer, rc, err);
