@@ -137,3 +137,52 @@ trace["distributedInfo"] = {"rank": '$rank', "world_size": 2}')"
 	run -0 "$ROOFLINECTL" report d
 	holds "150 us at most: its host launched later (100.0%)"
 }
+
+@test "JSON that is damaged is refused with its byte and event; control characters and numbers that are none are let through" {
+	make kineto whole.json 'run(9)
+events.append({"ph": "X", "cat": "python_function", "name": "nameHERE", "pid": 100, "tid": 100, "ts": 1, "dur": 1, "args": {"bandwidth": 77777}})
+copy(1000, 3000.0)'
+	for number in NaN inf -inf Infinity -Infinity nan; do
+		sed "s/77777/$number/" whole.json >"./$number.json"
+		imported "./$number.json"
+	done
+	sed 's/nameHERE/a\x01b\x1f"/; s/b\x1f"/b\x1f/' whole.json >control.json
+	imported control.json
+	sed 's/nameHERE/a\nb/' whole.json >newline.json
+	imported newline.json
+	sed '1s/^/\xef\xbb\xbf/' whole.json >bom.json
+	imported bom.json
+	sed 's/"ts": 1010.0/"ts": NaN/' whole.json >time.json
+	imported time.json
+	run -0 "$ROOFLINECTL" report d --section losses
+	[[ "$output" == *"1 invalid_times"* ]]
+	sed 's/{"ph": "X", "cat": "kernel"/{"ph":, &/5' whole.json >interleaved.json
+	at=$(grep -bo '{"ph":,' interleaved.json | cut -d: -f1)
+	refused "interleaved.json: no JSON, or cut off, at byte $((at + 7)), line 1, in event 10 of traceEvents: " interleaved.json
+	sed 's/, /,\n/g' whole.json | head -c 2900 >cut.json
+	refused "cut.json: no JSON, or cut off, at byte 2900, line $(($(tr -cd '\n' <cut.json | wc -c) + 1)), in event" cut.json
+}
+
+# Where a block of the reader ends in the middle of the word.
+@test "a number that is none is found wherever it stands in a large file" {
+	for pad in 262140 262141 262142 262143 262144; do
+		python3 -c '
+import sys
+head = "{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": 0, \"tid\": 7, \"ts\": 5, \"dur\": 2}], \"a\": \""
+print(head + "x" * (int(sys.argv[1]) - len(head) - 7) + "\", \"b\": -Infinity, \"c\": 1}")' $pad >large.json
+		imported large.json
+	done
+}
+
+@test "calls of one microsecond are all counted where times are whole microseconds" {
+	make kineto rounded.json 'run(3, step=50.0)
+for i in range(10): call("cudaDeviceGetAttribute", 9000 + i, 10 + i // 4, 0)
+call("cudaFuncGetAttributes", 9100, 20, 1); call("cudaFuncGetAttributes", 9101, 21, 0); call("cuFuncGetAttribute", 9102, 20, 1)'
+	imported rounded.json
+	run -0 "$ROOFLINECTL" report d --section api --format csv
+	[[ "$output" == *"cudaDeviceGetAttribute,10,"* ]]
+	[[ "$output" == *"cudaFuncGetAttributes,2,"* ]]
+	[[ "$output" != *cuFuncGetAttribute* ]]
+	run -0 "$ROOFLINECTL" report d --section losses
+	[[ "$output" == "Lost: nothing"* ]]
+}
