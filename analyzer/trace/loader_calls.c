@@ -120,16 +120,41 @@ static int64_t slack_of(const struct process_loader *loader)
 	return loader_property_number(process, "imported_resolution_ns", 1);
 }
 
-/* A call of the driver lies in one of the runtime.  Two of the same kind that other tools have at one moment, where
- * times are rounded or both took none, follow each other. */
+/* A call that is no longer than the moments of its file, at one end of another of the same kind: they follow each other,
+ * where a call of the driver lies in one of the runtime. */
+static bool is_beside(const struct profile *profile, const struct profile_call *outer,
+		      const struct profile_call *call, int64_t slack_ns)
+{
+	return outer->thread == call->thread && call->end_ns - call->start_ns <= slack_ns &&
+	       (call->start_ns == outer->start_ns || call->start_ns == outer->end_ns) &&
+	       is_runtimes(profile, outer) == is_runtimes(profile, call);
+}
+
 static bool is_nested(const struct profile *profile, const struct profile_call *outer,
 		      const struct profile_call *call, int64_t slack_ns)
 {
-	if (!call_contains(outer, call))
-		return false;
-	return !slack_ns || is_runtimes(profile, outer) != is_runtimes(profile, call) ||
-	       (call->start_ns - outer->start_ns >= slack_ns &&
-		outer->end_ns - call->end_ns >= slack_ns);
+	return call_contains(outer, call) &&
+	       !(slack_ns && is_beside(profile, outer, call, slack_ns));
+}
+
+/* Of calls that begin at one moment the longer stands first, as it may contain the others; a short one of the same kind
+ * came before it. */
+static void put_short_first(struct process_loader *loader, int64_t slack_ns)
+{
+	struct profile *profile = loader->loader->profile;
+	struct profile_call *calls = profile->calls;
+
+	for (size_t i = loader->first_call + 1; slack_ns && i < profile->call_count; i++)
+		for (size_t k = i;
+		     k > loader->first_call && calls[k - 1].start_ns == calls[k].start_ns &&
+		     calls[k - 1].end_ns > calls[k].end_ns &&
+		     is_beside(profile, &calls[k - 1], &calls[k], slack_ns);
+		     k--) {
+			const struct profile_call longer = calls[k - 1];
+
+			calls[k - 1] = calls[k];
+			calls[k] = longer;
+		}
 }
 
 static int correlations_prepare(struct process_loader *loader)
@@ -184,8 +209,7 @@ static void end_before(struct loader_task *task, struct profile_call *call,
 
 	if (call->thread != next->thread || call->end_ns <= next->start_ns)
 		return;
-	if (call->end_ns - next->start_ns <= slack_ns ||
-	    (slack_ns && call_contains(call, next))) { /* rounded */
+	if (call->end_ns - next->start_ns <= slack_ns) { /* rounded */
 		call->end_ns = next->start_ns;
 		return;
 	}
@@ -204,6 +228,7 @@ static void drop_nested_calls(struct loader_task *task)
 	size_t kept = loader->first_call;
 	int64_t slack_ns = slack_of(loader);
 
+	put_short_first(loader, slack_ns);
 	for (size_t i = loader->first_call; i < profile->call_count; i++) {
 		if (kept == loader->first_call ||
 		    !is_nested(profile, &calls[kept - 1], &calls[i], slack_ns)) {

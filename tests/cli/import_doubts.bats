@@ -186,3 +186,90 @@ call("cudaFuncGetAttributes", 9100, 20, 1); call("cudaFuncGetAttributes", 9101, 
 	run -0 "$ROOFLINECTL" report d --section losses
 	[[ "$output" == "Lost: nothing"* ]]
 }
+
+@test "launches without any kernel are named with their number and what the file says of itself" {
+	make kineto launches.json 'for i in range(50): launch(1000 + i, 1000.0 + 50 * i)'
+	refused "50 launches, but no kernel record" launches.json
+	make nsys launches.sqlite 'for i in range(50): launch(500 + i, 2000000 + 10000 * i)
+file.execute("INSERT INTO DIAGNOSTIC_EVENT VALUES (0, 2, ?)", ("No CUDA events collected. Does the process use CUDA?",))
+file.execute("INSERT INTO DIAGNOSTIC_EVENT VALUES (0, 1, ?)", ("Common injection library initialized successfully.",))'
+	refused "50 launches, but no kernel record; the file says: 'No CUDA events collected. Does the process use CUDA?'" launches.sqlite
+}
+
+# ranges RECORDING: "step 20" for each range with its operations
+ranges() {
+	"$ROOFLINECTL" report "$1" --section ranges --format json | python3 -c '
+import json, sys
+print(*sorted("%s %d" % (r["name"], r["operation_count"]) for r in json.load(sys.stdin)["ranges"]))'
+}
+
+@test "merged traces of ranks are a process for each pid, by the text in front of it or by who launched" {
+	ranks='run(20, pid=3000, name="gemm_rank0"); run(20, first=1003.0, pid=3001, device=1, name="gemm_rank1")
+for pid, name, first in (3000, "step", 990.0), (3001, "prefill", 993.0):
+    events.append({"ph": "X", "cat": "user_annotation", "name": name, "pid": pid, "tid": pid, "ts": first, "dur": 2000.0, "args": {}})
+'
+	make kineto plain.json "$ranks"
+	make kineto text.json "$ranks"'
+for e in events:
+    e["pid"] = "[TP0%d] %s" % (e["pid"] in (1, 3001), e["pid"])'
+	make kineto same_gpu.json "$ranks"'
+for e in events:
+    if e["cat"] == "kernel":
+        e["pid"] = e["args"]["device"] = 0
+        e["args"]["correlation"] += 5000 * (e["name"] == "gemm_rank1")
+    elif e["pid"] == 3001 and e["cat"] == "cuda_runtime": e["args"]["correlation"] += 5000'
+	for file in plain.json text.json same_gpu.json; do
+		imported $file
+		[ "$(ls d | tr '\n' ' ')" = "imported.3000 imported.3001 " ]
+		[ "$(ranges d)" = "prefill 20 step 20" ]
+		! grep -q gemm_rank1 d/imported.3000/names.csv
+		run -0 "$ROOFLINECTL" report d --section losses
+		[[ "$output" == "Lost: nothing"* ]]
+	done
+	make kineto unknown.json "$ranks"'
+for e in events:
+    if e["cat"] == "kernel": e["pid"] = e["args"]["device"] = 0; del e["args"]["correlation"]'
+	refused "unknown.json: a mixture of 2 processes, and nothing in it shows whose the operations of GPU '0' are; give the files of the ranks instead" unknown.json
+}
+
+@test "traces of PyTorch 1.8 to 1.11, which write categories with a capital, are read" {
+	make kineto old.json 'run(6, step=100.0); copy(2000, 1700.0, kind="HtoD (Pageable -> Device)")
+events.append({"ph": "X", "cat": "gpu_memset", "name": "Memset (Device)", "pid": 0, "tid": 7, "ts": 1720, "dur": 2,
+               "args": {"device": 0, "context": 1, "stream": 7, "correlation": 601, "bytes": 200}})
+for i in range(6):
+    events.append({"ph": "X", "cat": "Operator", "name": "aten::mm", "pid": 100, "tid": 100, "ts": 995 + 100 * i, "dur": 20})
+names = {"cuda_runtime": "Runtime", "kernel": "Kernel", "gpu_memcpy": "Memcpy", "gpu_memset": "Memset"}
+for e in events:
+    e["cat"] = names.get(e["cat"], e["cat"])
+    if e["cat"] in ("Kernel", "Memcpy", "Memset"): e["tid"] = "stream %d" % e["args"].pop("stream")'
+	imported old.json
+	[ "$(ranges d)" = "aten::mm 6" ]
+	for table in kernels:6 copies:1 memsets:1 api:6; do
+		[ "$(wc -l <d/*/"${table%:*}".csv)" -eq $((${table#*:} + 1)) ]
+	done
+	run -0 "$ROOFLINECTL" report d --section streams --format csv
+	[[ "$output" == *",7,"* ]]
+}
+
+@test "a trace of Triton Proton has its name, its streams and the kernel at time 0" {
+	cat >proton.json <<-'END'
+		{"displayTimeUnit": "us", "traceEvents": [
+		{"ph": "M", "pid": 0, "tid": 0, "name": "process_name", "args": {"name": "Trace"}},
+		{"ph": "M", "pid": 0, "tid": 2000, "name": "thread_name", "args": {"name": "GPU Stream 7"}},
+		{"ph": "M", "pid": 0, "tid": 2001, "name": "thread_name", "args": {"name": "GPU Stream 8"}},
+		{"ph": "M", "pid": 0, "tid": 3000, "name": "thread_name", "args": {"name": "Graph: Stream 7"}},
+		{"name": "a", "cat": "kernel", "ph": "X", "pid": 0, "ts": 0.0, "dur": 60.0, "tid": 2000, "args": {"call_stack": ["ROOT", "step", "a"]}},
+		{"name": "b", "cat": "kernel", "ph": "X", "pid": 0, "ts": 20.0, "dur": 60.0, "tid": 2001, "args": {"call_stack": ["ROOT", "step", "b"]}},
+		{"name": "a", "cat": "kernel", "ph": "X", "pid": 0, "ts": 100.0, "dur": 60.0, "tid": 2000, "args": {"call_stack": ["ROOT", "step", "a"]}},
+		{"name": "captured", "cat": "scope", "ph": "X", "pid": 0, "ts": 0.0, "dur": 90.0, "tid": 3000},
+		{"name": "step", "cat": "scope", "ph": "X", "pid": 0, "ts": 0.0, "dur": 90.0, "tid": 1000, "args": {"call_stack": ["ROOT", "step"]}}]}
+	END
+	imported proton.json
+	grep -qx 'imported_from,Triton Proton' d/*/process.csv
+	[ "$(wc -l <d/*/kernels.csv)" -eq 4 ]
+	[ "$(ranges d)" = "step 0" ]
+	run -0 "$ROOFLINECTL" report d --section streams --format csv
+	[ "$(cut -d, -f1-6 <<<"$output" | grep -c ',[78],')" -eq 2 ]
+	run -0 "$ROOFLINECTL" report d --section losses
+	[[ "$output" == "Lost: nothing"* ]]
+}
