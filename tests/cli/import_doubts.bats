@@ -273,3 +273,65 @@ for e in events:
 	run -0 "$ROOFLINECTL" report d --section losses
 	[[ "$output" == "Lost: nothing"* ]]
 }
+
+@test "times that nsys exported as normalized are those of the same file without: nothing is added to them" {
+	kernels='for i in range(4): launch(1 + i, BASE + 1000000 + 100000 * i); kernel(1 + i, BASE + 1010000 + 100000 * i)
+mark("step", BASE + 990000, BASE + 1500000, 100, 100, kind=59)'
+	make nsys relative.sqlite "${kernels//BASE/0}"
+	make nsys normalized.sqlite "${kernels//BASE/1767189312000000000}"
+	for file in relative normalized; do
+		"$ROOFLINECTL" import $file.sqlite -o $file
+	done
+	for table in kernels api markers; do
+		diff relative/*/$table.csv normalized/*/$table.csv
+		grep -q 17671893120 relative/*/$table.csv
+	done
+}
+
+@test "a range that one thread starts and another ends has the operations of its process" {
+	make nsys ranges.sqlite 'for i in range(10): launch(1 + i, 1000000 + 50000 * i); kernel(1 + i, 1010000 + 50000 * i)
+mark("request A", 990000, 1249000, 101, 102); mark("request B", 1100000, 1600000, 100, 100)
+mark("pushed", 990000, 1600000, 101, 101, kind=59)'
+	imported ranges.sqlite
+	[ "$(ranges d)" = "pushed 0 request A 5 request B 8" ]
+}
+
+@test "Nsight Compute's CSV is read with a byte order mark, and refused where its numbers are not certain" {
+	make nsys base.sqlite 'launch(1, 1000000); kernel(1, 1010000)'
+	cat >plain.csv <<-'END'
+		"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","dram__bytes_read.sum","gpu__time_duration.sum","smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
+		"","","","","","","","","","","","Mbyte","us","inst"
+		"0","100","run","here","gemm(float *)","1","7","(256, 1, 1)","(132, 1, 1)","0","9.0","8.25","30.10","2,000,000"
+	END
+	sed '1s/^/\xef\xbb\xbf/' plain.csv >bom.csv
+	imported base.sqlite bom.csv
+	run -0 "$ROOFLINECTL" report d --section counters --format csv
+	[[ "$output" == *",dram__bytes_read.sum,1,8250000,"*",2000000,"* ]]
+	sed 2d plain.csv >units.csv
+	refused "units.csv: no unit of dram__bytes_read.sum: bytes and megabytes look alike; keep the row of units" base.sqlite units.csv
+	sed 's/Mbyte/MB/' plain.csv >unknown.csv
+	refused "unknown.csv: dram__bytes_read.sum is in 'MB', a unit that is not known" base.sqlite unknown.csv
+	sed 's/8[.]25/8,25/; s/2,000,000/2.000.000/' plain.csv >comma.csv
+	refused "comma.csv: dram__bytes_read.sum is '8,25', which is no number with a decimal point; run ncu again with LC_ALL=C" base.sqlite comma.csv
+	for number in 2.000.000 '2 000 000' 1.234,5 12,3456; do
+		sed "s/2,000,000/$number/" plain.csv >odd.csv
+		refused "op_ffma_pred_on.sum is '$number', which is no number with a decimal point" base.sqlite odd.csv
+	done
+	iconv -f UTF-8 -t UTF-16 plain.csv >wide.csv
+	refused "wide.csv: text in UTF-16" base.sqlite wide.csv
+}
+
+@test "tables that are no traces are named with what to give in their place" {
+	echo '"Correlation_Id","Dispatch_Id","Agent_Id","Kernel_Name","Counter_Name","Counter_Value","Start_Timestamp","End_Timestamp"' >app_counter_collection.csv
+	refused "app_counter_collection.csv: counters of rocprofv3 --pmc, without a trace; give its *_kernel_trace.csv" app_counter_collection.csv
+	echo '"Name","Calls","TotalDurationNs","AverageNs","Percentage"' >app_kernel_stats.csv
+	refused "app_kernel_stats.csv: sums of rocprofv3 --stats; give its *_kernel_trace.csv" app_kernel_stats.csv
+	echo 'Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name' >kern_sum.csv
+	refused "kern_sum.csv: sums of nsys stats; give what nsys export --type sqlite writes" kern_sum.csv
+	echo 'Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,Name' >gpu_trace.csv
+	refused "gpu_trace.csv: a table of nsys stats; give what nsys export --type sqlite writes" gpu_trace.csv
+	printf '"Index","KernelName","gpu-id"\n0,"k",1\n' >results.csv
+	refused "results.csv: a table of rocprof, before rocprofv3; give what rocprofv3" results.csv
+	echo 'a,b' >any.csv
+	refused "any.csv: none of the formats" any.csv
+}

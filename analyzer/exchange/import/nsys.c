@@ -7,15 +7,20 @@
 
 #include "exchange/import/imports.h"
 
+/* In the year 1973: nsys export --ts-normalize writes times since the epoch, others count from the start of the session. */
+#define SINCE_EPOCH_NS 100000000000000000
+
 /* 0 for what is no number: such a row is lost when the recording is read, where the beginning would be a time like any
  * other. */
 static int64_t absolute(const struct nsys *nsys, sqlite3_stmt *row, int column)
 {
 	int type = sqlite3_column_type(row, column);
+	int64_t ns;
 
 	if (type != SQLITE_INTEGER && type != SQLITE_FLOAT)
 		return 0;
-	return nsys->began_ns + sqlite3_column_int64(row, column);
+	ns = sqlite3_column_int64(row, column);
+	return ns >= SINCE_EPOCH_NS ? ns : nsys->began_ns + ns;
 }
 
 /* ---- calls ---- */
