@@ -204,7 +204,8 @@ for rank in json.load(sys.stdin)["job"]["ranks"]:
 
 @test "import says what it made and what to do with it" {
 	run -0 "$ROOFLINECTL" import "$made/nsys.sqlite" -o "my run"
-	[ "$output" = "my run: a recording of 1 file; read it with: rooflinectl report 'my run'" ]
+	[ "${lines[0]}" = "my run: a recording of 1 file; read it with: rooflinectl report 'my run'" ]
+	[[ "${lines[1]}" == "  read     Nsight Systems 2024.6.2.225: 1 process (pid "* ]]
 }
 
 @test "without a file or a folder, import says what it wants" {

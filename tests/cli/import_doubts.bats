@@ -335,3 +335,33 @@ mark("pushed", 990000, 1600000, 101, 101, kind=59)'
 	echo 'a,b' >any.csv
 	refused "any.csv: none of the formats" any.csv
 }
+
+@test "an import prints what it understood and what it left out" {
+	make kineto whole.json 'run(20); events[7]["dur"] = 1600000.0; events.remove(events[11]); events.remove(events[21])
+events += [{"ph": "X", "cat": "mtia_runtime", "name": "f", "pid": 100, "tid": 100, "ts": 5, "dur": 1}] * 3
+copy(7777, 2500.25); trace["distributedInfo"] = {"rank": 3, "world_size": 8}'
+	imported whole.json
+	diff - <(sed 's/d[/]//' <<<"$output") <<-'END'
+		d: a recording of 1 file; read it with: rooflinectl report d
+		  read     PyTorch profiler: 1 process (pid 100); rank 3
+		           18 kernels, 1 copy, 0 memsets on 1 GPU; 19 calls, 19 of them launches
+		  lacks    the launch of 2 operations: idle time before them has no cause
+		  lost     2 of 19 launches have no operation in the file
+		  left out 1 impossible_times: imported.100/kernels.csv: stream 7: an operation of 1.60 s overlaps 16 others of its stream, by up to 30.0 us
+		  left out categories that are not known: mtia_runtime (3)
+	END
+	make kineto early.json 'run(9)
+for e in events: e["ts"] = round(e["ts"]) - 500 * (e["cat"] == "kernel")'
+	imported early.json
+	holds "clocks 9 operations begin before their launch, by up to 490 us: the clocks of host and GPU differ"
+	holds "clocks times are whole microseconds"
+	make kineto gpu.json 'for i in range(3): kernel(1 + i, 100.5 * i)'
+	imported gpu.json
+	holds "lacks calls of the host: idle time has no causes"
+	make nsys tables.sqlite 'for i in range(3): launch(1 + i, 1000000 + 50000 * i); kernel(1 + i, 1010000 + 50000 * i)
+file.executescript("CREATE TABLE OSRT_API (start, end); INSERT INTO OSRT_API VALUES (1, 2); CREATE TABLE SCHED_EVENTS (start)")
+file.execute("INSERT INTO DIAGNOSTIC_EVENT VALUES (0, 2, ?)", ("Not all CUDA events might have been collected.\x1b[2J",))'
+	imported tables.sqlite
+	[ "${lines[-2]}" = "  left out tables that are not read: OSRT_API" ]
+	[ "${lines[-1]}" = "  note     the file says: Not all CUDA events might have been collected.?[2J" ]
+}

@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/groups.h"
+#include "base/sentences.h"
 #include "exchange/import/imported_end.h"
 #include "roofline/runs.h"
 #include "trace/api_class.h"
@@ -48,7 +49,8 @@ struct imported {
 	size_t process_capacity, process_count;
 	size_t file_count, file; /* file: from 1 */
 	struct kernel_shapes shapes;
-	char diagnostic[400]; /* what the files themselves say of what went wrong; "" */
+	struct sentences *notes; /* borrowed */
+	char diagnostic[400];	 /* what the files themselves say of what went wrong; "" */
 	int failure;
 	struct err err;
 };
@@ -81,6 +83,12 @@ void imported_diagnose(struct imported *imported, const char *text)
 	if (!strstr(imported->diagnostic, text))
 		snprintf(imported->diagnostic + used, sizeof(imported->diagnostic) - used, "%s%s",
 			 used ? "; " : "", text);
+}
+
+void imported_note(struct imported *imported, const char *text)
+{
+	if (sentences_add(imported->notes, "%s", text) < 0)
+		fail(imported, -ENOMEM);
 }
 
 /* Whether the key is a new one of the groups. */
@@ -522,7 +530,7 @@ void imported_add_range(struct imported_process *process, const struct imported_
 
 /* ---- open and close ---- */
 
-struct imported *imported_open(const char *folder, size_t file_count)
+struct imported *imported_open(const char *folder, size_t file_count, struct sentences *notes)
 {
 	struct imported *imported = calloc(1, sizeof(*imported));
 
@@ -530,6 +538,7 @@ struct imported *imported_open(const char *folder, size_t file_count)
 		return NULL;
 	snprintf(imported->folder, sizeof(imported->folder), "%s", folder);
 	imported->file_count = file_count;
+	imported->notes = notes;
 	return imported;
 }
 
@@ -648,6 +657,9 @@ int imported_close(struct imported *imported, int rc, struct err *err)
 		rc = err_set(err, imported->failure, "%s", imported->err.text);
 	if (rc == 0)
 		rc = check_operations(imported, err);
+	if (rc == 0 && *imported->diagnostic &&
+	    sentences_add(imported->notes, "the file says: %s", imported->diagnostic) < 0)
+		rc = err_set(err, -ENOMEM, "%s: out of memory", imported->folder);
 	for (size_t i = 0; i < imported->process_count; i++)
 		free(imported->processes[i]);
 	kernel_shapes_free(&imported->shapes);

@@ -98,6 +98,9 @@ void imported_saw(struct imported_process *process, int64_t end_ns);
 /* What the file itself says of what went wrong while it was recorded. */
 void imported_diagnose(struct imported *imported, const char *text);
 
+/* What of the file is not read, for people. */
+void imported_note(struct imported *imported, const char *text);
+
 /* Records of the file that do not become rows. */
 void imported_count_unused(struct imported_process *process, uint64_t count, const char *detail);
 

@@ -241,9 +241,10 @@ static int add_file(struct imported *imported, const char *path, bool is_counter
 	return import(imported, path, err);
 }
 
-static int add_files(const char *folder, char *const *paths, size_t count, struct err *err)
+static int add_files(const char *folder, char *const *paths, size_t count, struct sentences *notes,
+		     struct err *err)
 {
-	struct imported *imported = imported_open(folder, count);
+	struct imported *imported = imported_open(folder, count, notes);
 	int rc = 0;
 
 	if (!imported)
@@ -255,7 +256,8 @@ static int add_files(const char *folder, char *const *paths, size_t count, struc
 	return imported_close(imported, rc, err);
 }
 
-int imports_make(const char *folder, char *const *paths, size_t count, struct err *err)
+int imports_make(const char *folder, char *const *paths, size_t count, struct sentences *notes,
+		 struct err *err)
 {
 	struct new_folder made;
 	int rc = check_each_once(paths, count, err);
@@ -264,6 +266,6 @@ int imports_make(const char *folder, char *const *paths, size_t count, struct er
 		rc = new_folder_open(&made, folder, err);
 	if (rc < 0)
 		return rc;
-	rc = add_files(made.temporary, paths, count, err);
+	rc = add_files(made.temporary, paths, count, notes, err);
 	return new_folder_close(&made, rc, err);
 }

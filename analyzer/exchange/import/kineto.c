@@ -534,6 +534,19 @@ static int begin_ranks(struct kineto *kineto)
 	return 0;
 }
 
+/* "categories that are not known: mtia_runtime (12), xpu (3)" */
+static void note_categories(struct kineto *kineto)
+{
+	const struct kineto_survey *survey = &kineto->survey;
+	char text[512] = "categories that are not known:";
+
+	for (size_t i = 0; i < survey->unknown_count && strlen(text) < 400; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s %s (%" PRIu64 ")",
+			 i ? "," : "", survey->unknown[i].name, survey->unknown[i].count);
+	if (survey->unknown_count)
+		imported_note(kineto->imported, text);
+}
+
 static void end_ranks(struct kineto *kineto)
 {
 	const struct kineto_survey *survey = &kineto->survey;
@@ -542,6 +555,7 @@ static void end_ranks(struct kineto *kineto)
 				"events whose ts or dur is no number");
 	imported_count_unused(kineto->ranks[0].process, kineto->strange_count,
 			      "events of processes that are not among those of the launches");
+	note_categories(kineto);
 	for (size_t i = 0; !kineto->has_fractions && i < survey->part_count; i++)
 		process_writer_fact(imported_writer(kineto->ranks[i].process),
 				    "imported_resolution_ns", "1000");

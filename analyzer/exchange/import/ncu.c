@@ -1,6 +1,7 @@
 /* ncu.c - Nsight Compute's CSV: hardware counters of launches, which are given to equal launches of the other files. */
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +45,8 @@ struct ncu {
 	uint32_t *first_like;
 	size_t like_capacity;
 	struct launch launch;
-	uint32_t counted_count;
+	uint32_t counted_count,
+		found_count; /* launches, and those that the other files have, too */
 	int64_t now_ns;
 	const char *path;
 	struct err *err;
@@ -326,6 +328,7 @@ static int end_launch(struct ncu *ncu)
 	shape = imported_find_shape(ncu->imported, launch->name, &launch->look);
 	if (shape)
 		launch->look = shape->look;
+	ncu->found_count += shape != NULL;
 	rc = write_launch(ncu, shape ? shape->name : launch->name);
 	free(launch->name);
 	launch->name = NULL;
@@ -467,6 +470,17 @@ char *imports_ncu_metrics(void)
 
 /* ---- the file ---- */
 
+static void note_strangers(const struct ncu *ncu)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text),
+		 "counters of %" PRIu32 " of %" PRIu32
+		 " launches: no launch of the other files has that kernel, grid and block",
+		 ncu->counted_count - ncu->found_count, ncu->counted_count);
+	imported_note(ncu->imported, text);
+}
+
 static int finish(struct ncu *ncu, const char *path, struct err *err)
 {
 	int rc = end_launch(ncu);
@@ -480,6 +494,8 @@ static int finish(struct ncu *ncu, const char *path, struct err *err)
 			       path);
 	if (rc == 0 && write_metrics(ncu) < 0)
 		rc = err_set(err, -ENOMEM, "%s: out of memory", path);
+	if (rc == 0 && ncu->found_count < ncu->counted_count)
+		note_strangers(ncu);
 	return rc;
 }
 

@@ -165,6 +165,38 @@ int sqlite_read_table(sqlite3 *file, const char *path, const char *table,
 	return rc;
 }
 
+static bool has_rows(sqlite3 *file, const char *table)
+{
+	char *query = sqlite3_mprintf("SELECT 1 FROM \"%w\" LIMIT 1", table);
+	sqlite3_stmt *statement = NULL;
+	bool found = query && sqlite3_prepare_v2(file, query, -1, &statement, NULL) == SQLITE_OK &&
+		     sqlite3_step(statement) == SQLITE_ROW;
+
+	sqlite3_finalize(statement);
+	sqlite3_free(query);
+	return found;
+}
+
+int sqlite_list_tables(sqlite3 *file, const char *path, size_t most, sqlite_row each, void *context,
+		       struct err *err)
+{
+	static const char query[] = "SELECT name FROM sqlite_master WHERE type = 'table' AND "
+				    "sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name LIMIT ?";
+	sqlite3_stmt *statement = NULL;
+	int rc = 0, code = SQLITE_OK;
+
+	if (sqlite3_prepare_v2(file, query, -1, &statement, NULL) != SQLITE_OK ||
+	    sqlite3_bind_int64(statement, 1, (sqlite3_int64)most) != SQLITE_OK)
+		rc = describe(file, path, err);
+	while (rc == 0 && (code = sqlite3_step(statement)) == SQLITE_ROW)
+		if (has_rows(file, sqlite_text(statement, 0)))
+			rc = each(statement, context);
+	if (rc == 0 && code != SQLITE_DONE)
+		rc = describe(file, path, err);
+	sqlite3_finalize(statement);
+	return rc;
+}
+
 uint32_t sqlite_u32(sqlite3_stmt *row, int column)
 {
 	sqlite3_int64 value = sqlite3_column_int64(row, column);
