@@ -181,7 +181,7 @@ size_t format_text(char *buffer, size_t size, const char *text, size_t width)
 
 struct format_path format_path(const char *path)
 {
-	struct format_path shown;
+	struct format_path shown = {""};
 
 	(void)format_text(shown.text, sizeof(shown.text), path, sizeof(shown.text));
 	return shown;

@@ -5,14 +5,19 @@
 
 #include "base/array.h"
 #include "base/format.h"
+#include "base/sentences.h"
 #include "base/shell.h"
 #include "exchange/import/imports.h"
+#include "trace/profile.h"
 
 #include <argp.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct import_arguments {
 	char **paths;
@@ -93,6 +98,170 @@ static const struct argp parser = {
 	       "Several files are several processes of one run. FILE is of:" IMPORTS(IMPORT_LINE),
 };
 
+/* ---- what was understood ---- */
+
+#define LABEL "  %-9s"
+#define WIDTH 1000 /* of what files say: a line stays one */
+
+static void put_line(const char *label, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Names are from the files: nothing in them may move a cursor. */
+static void put_line(const char *label, const char *format, ...)
+{
+	char text[1024], shown[4 * sizeof(text)];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	format_text(shown, sizeof(shown), text, WIDTH);
+	printf(LABEL "%s\n", label, shown);
+}
+
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+struct understood {
+	uint64_t process_count, rank_count;
+	uint64_t kernel_count, copy_count, memset_count, graph_count;
+	uint64_t without_launch_count;
+	uint64_t launch_count, lost_count, early_count, impossible_count;
+	int64_t early_ns;
+	const char *source, *rounded;
+};
+
+static void count_ops(struct understood *all, const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->op_count; i++) {
+		const struct profile_op *op = &profile->ops[i];
+
+		all->kernel_count += op->kind == OP_KERNEL;
+		all->copy_count += op->kind == OP_COPY;
+		all->memset_count += op->kind == OP_MEMSET;
+		all->graph_count += op->kind == OP_GRAPH;
+		all->without_launch_count +=
+			op->call == PROFILE_NONE && !profile_op_node(profile, op);
+	}
+}
+
+static struct understood understand(const struct profile *profile)
+{
+	struct understood all = {.source = "", .rounded = ""};
+
+	for (size_t i = 0; i < profile->process_count; i++) {
+		const struct profile_process *process = &profile->processes[i];
+
+		all.process_count++;
+		all.rank_count += process->rank >= 0;
+		all.launch_count += process->launch_count;
+		all.lost_count += process->lost_launch_count;
+		all.early_count += process->early_count;
+		all.impossible_count += process->impossible_count;
+		all.early_ns = process->early_ns > all.early_ns ? process->early_ns : all.early_ns;
+		all.source = profile_property(process, "imported_from", all.source);
+		all.rounded = profile_property(process, "imported_resolution_ns", all.rounded);
+	}
+	count_ops(&all, profile);
+	return all;
+}
+
+/* "2 processes (pid 3000, 3001), ranks 0, 1" */
+static void put_processes(const struct profile *profile, const struct understood *all)
+{
+	char pids[256] = "", ranks[256] = "";
+
+	for (size_t i = 0; i < profile->process_count; i++) {
+		const struct profile_process *process = &profile->processes[i];
+
+		if (process->pid && strlen(pids) < 200)
+			snprintf(pids + strlen(pids), sizeof(pids) - strlen(pids), "%s%" PRIu64,
+				 *pids ? ", " : " (pid ", process->pid);
+		if (process->rank >= 0 && strlen(ranks) < 200)
+			snprintf(ranks + strlen(ranks), sizeof(ranks) - strlen(ranks), "%s%" PRId64,
+				 *ranks ? ", " : "; rank ", process->rank);
+	}
+	put_line("read", "%s: %" PRIu64 " process%s%s%s%s", all->source, all->process_count,
+		 all->process_count == 1 ? "" : "es", pids, *pids ? ")" : "", ranks);
+}
+
+static void put_records(const struct profile *profile, const struct understood *all)
+{
+	size_t device_count = 0;
+	char graphs[64] = "";
+
+	for (size_t i = 0; i < profile->device_count; i++)
+		device_count += profile->devices[i].op_count > 0;
+	if (all->graph_count)
+		snprintf(graphs, sizeof(graphs), ", %s whole graph%s",
+			 format_count(all->graph_count).text, plural(all->graph_count));
+	put_line(
+		"",
+		"%s kernel%s, %s cop%s, %s memset%s%s on %zu GPU%s; %s call%s, %s of them launches",
+		format_count(all->kernel_count).text, plural(all->kernel_count),
+		format_count(all->copy_count).text, all->copy_count == 1 ? "y" : "ies",
+		format_count(all->memset_count).text, plural(all->memset_count), graphs,
+		device_count, plural(device_count), format_count(profile->call_count).text,
+		plural(profile->call_count), format_count(all->launch_count).text);
+}
+
+static void put_doubts(const struct profile *profile, const struct understood *all)
+{
+	if (!profile->call_count)
+		put_line("lacks", "calls of the host: idle time has no causes");
+	else if (all->without_launch_count)
+		put_line("lacks",
+			 "the launch of %s operation%s: idle time before them has no cause",
+			 format_count(all->without_launch_count).text,
+			 plural(all->without_launch_count));
+	if (all->lost_count)
+		put_line("lost", "%s of %s launch%s have no operation in the file",
+			 format_count(all->lost_count).text, format_count(all->launch_count).text,
+			 all->launch_count == 1 ? "" : "es");
+	if (all->early_ns)
+		put_line(
+			"clocks",
+			"%s operations begin before their launch, by up to %s: the clocks of host and "
+			"GPU differ",
+			format_count(all->early_count).text, format_ns((double)all->early_ns).text);
+	if (*all->rounded)
+		put_line("clocks", "times are whole microseconds");
+}
+
+/* Losses with what the first of them was; the launches are told already. */
+static void put_losses(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->loss_sum_count; i++) {
+		const struct profile_loss_sum *sum = &profile->loss_sums[i];
+		const char *detail = profile->losses[sum->first].detail;
+
+		if (strcmp(sum->kind, "lost_operations") != 0)
+			put_line("left out", "%s %s: %s", format_count(sum->count).text, sum->kind,
+				 detail ? detail : "");
+	}
+}
+
+static void tell_what_is_there(const char *folder, const struct sentences *notes)
+{
+	struct profile *profile = NULL;
+	struct err err = {""};
+	struct understood all;
+
+	if (profile_load_tables(&profile, folder, TABLES_STEADY | TABLE(losses), &err) == 0) {
+		all = understand(profile);
+		put_processes(profile, &all);
+		put_records(profile, &all);
+		put_doubts(profile, &all);
+		put_losses(profile);
+	}
+	for (size_t i = 0; i < notes->count; i++)
+		put_line(strncmp(notes->items[i], "the file says", 13) ? "left out" : "note", "%s",
+			 notes->items[i]);
+	profile_free(profile);
+}
+
 static void tell_what_is_next(const struct import_arguments *arguments)
 {
 	printf("%s: a recording of %zu file%s; read it with: rooflinectl report ",
@@ -105,6 +274,7 @@ static void tell_what_is_next(const struct import_arguments *arguments)
 int cmd_import(int argc, char **argv)
 {
 	struct import_arguments arguments = {0};
+	struct sentences notes = {0};
 	struct progress progress;
 	struct err err = {""};
 	int rc;
@@ -113,12 +283,15 @@ int cmd_import(int argc, char **argv)
 		return EXIT_USAGE;
 	signal(SIGXFSZ, SIG_IGN); /* a limit of file sizes is a failure to tell of */
 	progress_begin(&progress, "importing");
-	rc = imports_make(arguments.folder, arguments.paths, arguments.count, &err);
+	rc = imports_make(arguments.folder, arguments.paths, arguments.count, &notes, &err);
 	progress_end(&progress);
 	if (rc < 0)
 		fprintf(stderr, "rooflinectl import: %s\n", err.text);
-	else
+	if (rc == 0) {
 		tell_what_is_next(&arguments);
+		tell_what_is_there(arguments.folder, &notes);
+	}
+	sentences_free(&notes);
 	free(arguments.paths);
 	return rc < 0 ? EXIT_FAILED : EXIT_OK;
 }

@@ -96,6 +96,40 @@ static void put_imported(struct sentence *sentence, const struct limit *limit,
 			source);
 }
 
+/* What an imported file lacks, or has at times that cannot be. */
+static void put_doubts(struct sentence *sentence, const struct report *report)
+{
+	const struct profile *profile = report->profile;
+	uint64_t launch_count = 0, lost_count = 0, impossible_count = 0;
+	int64_t early_ns = 0;
+
+	for (size_t i = 0; i < profile->process_count; i++) {
+		const struct profile_process *process = &profile->processes[i];
+
+		launch_count += process->launch_count;
+		lost_count += process->lost_launch_count;
+		impossible_count += process->impossible_count;
+		early_ns = process->early_ns > early_ns ? process->early_ns : early_ns;
+	}
+	if (impossible_count)
+		sentence_append(sentence,
+				"; %s operation%s of impossible time %s left out, so that the GPU "
+				"may have worked then",
+				format_count(impossible_count).text,
+				impossible_count == 1 ? "" : "s",
+				impossible_count == 1 ? "is" : "are");
+	if (profile->lost_launch_count)
+		sentence_append(sentence,
+				"; %s of %s launches have no operation in the file, so that what "
+				"looks idle may be work",
+				format_count(lost_count).text, format_count(launch_count).text);
+	if (early_ns)
+		sentence_append(sentence,
+				"; operations begin up to %s before their launches: the clocks of "
+				"host and GPU differ, and shorter causes are not known",
+				format_ns((double)early_ns).text);
+}
+
 static void put_kind(struct sentence *sentence, const struct limit *limit,
 		     const struct report *report)
 {
@@ -179,6 +213,7 @@ struct sentence limit_sentence(const struct report *report)
 	if (is_exposed(report->job)) {
 		put_exposed(&sentence, report->job);
 		put_late(&sentence, report);
+		put_doubts(&sentence, report);
 		return sentence;
 	}
 	if (limit.device_count > 1)
@@ -194,6 +229,7 @@ struct sentence limit_sentence(const struct report *report)
 		put_exposed_part(&sentence, report->job);
 	put_late(&sentence, report);
 	put_whole(&sentence, &limit, report);
+	put_doubts(&sentence, report);
 	put_imported(&sentence, &limit, report);
 	return sentence;
 }

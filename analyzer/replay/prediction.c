@@ -1,11 +1,13 @@
 #include "replay/prediction.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/format.h"
 #include "base/ns.h"
 #include "base/worker.h"
 #include "replay/latencies.h"
@@ -131,11 +133,39 @@ static bool has_replays(const struct profile *profile)
 	return false;
 }
 
+/* What an imported file lacks, or has at the wrong time, cannot be replayed. */
+static void refuse_doubts(struct predictor *predictor, const struct profile *profile)
+{
+	if (profile->lost_launch_count)
+		refuse(predictor,
+		       "%zu launches have no operation in the imported file, so that what the GPU "
+		       "did is not known",
+		       profile->lost_launch_count);
+	for (size_t i = 0; i < profile->process_count; i++) {
+		const struct profile_process *process = &profile->processes[i];
+
+		if (process->early_ns)
+			refuse(predictor,
+			       "%" PRIu64
+			       " operations begin before the calls that launched them, by "
+			       "up to %s: the clocks of GPU and host differ in the imported file",
+			       process->early_count, format_ns((double)process->early_ns).text);
+		else if (process->impossible_count)
+			refuse(predictor,
+			       "%" PRIu64 " operation%s of the imported file %s an impossible time",
+			       process->impossible_count, process->impossible_count == 1 ? "" : "s",
+			       process->impossible_count == 1 ? "has" : "have");
+	}
+}
+
 static void judge(struct predictor *predictor, bool has_costs)
 {
 	const struct profile *profile = predictor->model->profile;
 	double untimed_share = predictor->unrecorded.untimed_share;
 
+	refuse_doubts(predictor, profile);
+	if (*predictor->why_not)
+		return;
 	if (!has_costs && !profile_is_nvidias(profile))
 		refuse(predictor, "there are no ceilings of GPUs that are not NVIDIA's");
 	else if (!has_costs)

@@ -45,7 +45,7 @@ struct loader_capacity {
 		copies, memsets, graph_launches, ops, call_names, calls, ranges, syncs, overheads,
 		jits, loads, modules, module_kernels, metrics, counters, counted_graphs, samples,
 		sampled_spans, powers, allocations, event_calls, launches, manageds, arguments,
-		argument_sets, givens, clones, losses, nccl_calls, communicators;
+		argument_sets, givens, clones, losses, nccl_calls, communicators, lost_launches;
 };
 
 /* What ids stand for; read whatever is asked for. */
@@ -280,6 +280,12 @@ int loader_join_threads(struct process_loader *loader);
 int loader_read_events(struct loader_task *task);
 /* Turns thread, stream and correlation ids of waits, overheads, JIT and allocations into indexes. */
 int loader_resolve_events(struct process_loader *loader);
+
+/* ---- loader_doubts.c ---- */
+
+/* Leaves out operations of an imported process whose times are impossible, and notes launches without an operation and
+ * clocks that differ; operations must be linked.  -ENOMEM. */
+int loader_find_doubts(struct process_loader *loader);
 
 /* ---- loader_arguments.c ---- */
 

@@ -102,6 +102,61 @@ static bool call_contains(const struct profile_call *outer, const struct profile
 	       call->end_ns <= outer->end_ns;
 }
 
+static bool is_runtimes(const struct profile *profile, const struct profile_call *call)
+{
+	const char *name = profile->call_names[call->name].text;
+
+	return !strncmp(name, "cuda", 4) || !strncmp(name, "hip", 3);
+}
+
+/* How far apart two moments of the process may be that its file has as one: 0 for what we recorded ourselves. */
+static int64_t slack_of(const struct process_loader *loader)
+{
+	const struct profile_process *process =
+		&loader->loader->profile->processes[loader->process];
+
+	if (!*profile_property(process, "imported_from", ""))
+		return 0;
+	return loader_property_number(process, "imported_resolution_ns", 1);
+}
+
+/* A call that is no longer than the moments of its file, at one end of another of the same kind: they follow each other,
+ * where a call of the driver lies in one of the runtime. */
+static bool is_beside(const struct profile *profile, const struct profile_call *outer,
+		      const struct profile_call *call, int64_t slack_ns)
+{
+	return outer->thread == call->thread && call->end_ns - call->start_ns <= slack_ns &&
+	       (call->start_ns == outer->start_ns || call->start_ns == outer->end_ns) &&
+	       is_runtimes(profile, outer) == is_runtimes(profile, call);
+}
+
+static bool is_nested(const struct profile *profile, const struct profile_call *outer,
+		      const struct profile_call *call, int64_t slack_ns)
+{
+	return call_contains(outer, call) &&
+	       !(slack_ns && is_beside(profile, outer, call, slack_ns));
+}
+
+/* Of calls that begin at one moment the longer stands first, as it may contain the others; a short one of the same kind
+ * came before it. */
+static void put_short_first(struct process_loader *loader, int64_t slack_ns)
+{
+	struct profile *profile = loader->loader->profile;
+	struct profile_call *calls = profile->calls;
+
+	for (size_t i = loader->first_call + 1; slack_ns && i < profile->call_count; i++)
+		for (size_t k = i;
+		     k > loader->first_call && calls[k - 1].start_ns == calls[k].start_ns &&
+		     calls[k - 1].end_ns > calls[k].end_ns &&
+		     is_beside(profile, &calls[k - 1], &calls[k], slack_ns);
+		     k--) {
+			const struct profile_call longer = calls[k - 1];
+
+			calls[k - 1] = calls[k];
+			calls[k] = longer;
+		}
+}
+
 static int correlations_prepare(struct process_loader *loader)
 {
 	struct correlation_map *map = &loader->correlations;
@@ -148,12 +203,16 @@ static int compare_pairs(const void *left, const void *right)
 
 /* A thread is in one call at a time: a damaged call ends where the next one begins. */
 static void end_before(struct loader_task *task, struct profile_call *call,
-		       const struct profile_call *next)
+		       const struct profile_call *next, int64_t slack_ns)
 {
 	struct reader_place place = {task->owner->source->name, TRACE_TABLE_api, 0};
 
 	if (call->thread != next->thread || call->end_ns <= next->start_ns)
 		return;
+	if (call->end_ns - next->start_ns <= slack_ns) { /* rounded */
+		call->end_ns = next->start_ns;
+		return;
+	}
 	reader_count_loss(&task->losses, READER_invalid_times, &place,
 			  "a call that lasts until %lld, and one of its thread from %lld on",
 			  (long long)call->end_ns, (long long)next->start_ns);
@@ -167,11 +226,14 @@ static void drop_nested_calls(struct loader_task *task)
 	struct profile *profile = loader->loader->profile;
 	struct profile_call *calls = profile->calls;
 	size_t kept = loader->first_call;
+	int64_t slack_ns = slack_of(loader);
 
+	put_short_first(loader, slack_ns);
 	for (size_t i = loader->first_call; i < profile->call_count; i++) {
-		if (kept == loader->first_call || !call_contains(&calls[kept - 1], &calls[i])) {
+		if (kept == loader->first_call ||
+		    !is_nested(profile, &calls[kept - 1], &calls[i], slack_ns)) {
 			if (kept > loader->first_call)
-				end_before(task, &calls[kept - 1], &calls[i]);
+				end_before(task, &calls[kept - 1], &calls[i], slack_ns);
 			calls[kept++] = calls[i];
 		}
 		correlations_add(&loader->correlations, calls[i].correlation, (uint32_t)kept - 1);

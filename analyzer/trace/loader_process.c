@@ -206,7 +206,9 @@ static int load_tables(struct process_loader *loader)
 		return rc;
 	set_bounds(loader);
 	loader_link_ops(loader);
-	rc = loader_resolve_events(loader);
+	rc = loader_find_doubts(loader);
+	if (rc == 0)
+		rc = loader_resolve_events(loader);
 	if (rc == 0)
 		rc = loader_add_ranges(loader);
 	if (rc == 0)

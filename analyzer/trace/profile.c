@@ -435,6 +435,7 @@ void profile_free(struct profile *profile)
 	free(profile->argument_sets);
 	free(profile->givens);
 	free(profile->clones);
+	free(profile->lost_launches);
 	free(profile->losses);
 	free(profile->loss_sums);
 	free(profile);

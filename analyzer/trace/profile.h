@@ -453,11 +453,24 @@ struct profile_process {
 	uint32_t leader;	   /* threads[]: whose the calls of those are that is_joined says */
 	bool has_managed;	   /* page faults and migrations of managed memory were recorded */
 	bool is_filtered;	   /* by --kernels, --delay, --duration or the profiler API */
-	bool has_lost_nccl_calls;  /* rows of collectives.csv are cut off or cannot be used */
+	/* Of imports what cannot be true (loader_doubts.c). */
+	uint64_t launch_count;	    /* calls that launch kernels or graphs */
+	uint64_t lost_launch_count; /* those of them without an operation */
+	uint64_t
+		impossible_count; /* operations that were left out, as their times are impossible */
+	uint64_t early_count;	  /* operations that begin before their launch: the clocks differ */
+	int64_t early_ns;	  /* by so much at most; 0: none */
+	bool has_lost_nccl_calls; /* rows of collectives.csv are cut off or cannot be used */
 	/* All times are by the clock of that host, from which this process's own was so far ahead; NULL: by its own host's. */
 	const char *clock_host;
 	int64_t clock_ahead_ns, clock_error_ns;
 	uint64_t clock_common_count; /* collectives that this stands on; 0: it is that host's */
+};
+
+/* A launch between others whose operation an imported file does not have. */
+struct profile_lost_launch {
+	int64_t start_ns;
+	uint32_t process; /* processes[] */
 };
 
 /* What was lost, from losses.csv and from reading; counts of one kind and process are added up. */
@@ -476,7 +489,7 @@ struct profile_loss_sum {
 };
 
 /* The reader's own losses: unreadable_rows, orphan_ids, invalid_times, cut_off_rows, missing_tables,
- * nul_bytes, newer_schema, copied_processes: READER_LOSS_KINDS of reader.h says what each is. */
+ * nul_bytes, newer_schema, copied_processes, impossible_times, lost_operations: READER_LOSS_KINDS of reader.h says what each is. */
 
 /* The time that was selected (profile_select.h), by who reads it or by who packed it; else is_part is false. */
 struct profile_window {
@@ -569,6 +582,8 @@ struct profile {
 	size_t given_count;
 	struct profile_clone *clones; /* by process, node */
 	size_t clone_count;
+	struct profile_lost_launch *lost_launches; /* by process, then start_ns */
+	size_t lost_launch_count;
 	struct profile_loss *losses;
 	size_t loss_count;
 	struct profile_loss_sum
@@ -693,6 +708,12 @@ static inline struct profile_op_ids profile_op_ids(const struct profile *profile
 		return profile->op_ids[op - profile->ops];
 	return (struct profile_op_ids){
 		.correlation = op->call == PROFILE_NONE ? 0 : profile->calls[op->call].correlation};
+}
+
+/* Whether it is of an import whose clocks of host and GPU differ: which calls were made before it is not known. */
+static inline bool profile_op_is_early(const struct profile *profile, const struct profile_op *op)
+{
+	return profile->processes[profile_op_process(profile, op)].early_ns > 0;
 }
 
 /* The executable graph that it is of, or 0. */

@@ -301,6 +301,9 @@ static void select_times(struct selecting *selecting)
 	     reaches_into(selecting, item->time_ns, item->time_ns));
 	KEEP(profile->nccl_calls, profile->nccl_call_count,
 	     keeps_at(selecting, item->thread, item->time_ns, item->time_ns));
+	KEEP(profile->lost_launches, profile->lost_launch_count,
+	     selecting->part->keeps_process[item->process] &&
+		     reaches_into(selecting, item->start_ns, item->start_ns));
 	KEEP(profile->communicators, profile->communicator_count,
 	     selecting->part->keeps_process[item->process]);
 	KEEP(profile->modules, profile->module_count, item->time_ns <= selecting->part->to_ns);

@@ -35,6 +35,10 @@ union trace_row {
 	KIND(nul_bytes, "zero bytes: the machine went down while writing")                          \
 	KIND(invalid_times,                                                                         \
 	     "rows whose start or end is zero, reversed or absurd; calls of a thread that overlap") \
+	KIND(impossible_times,                                                                      \
+	     "operations of an import that begin before their launch, or overlap others of their "  \
+	     "stream: left out")                                                                    \
+	KIND(lost_operations, "launches of an import whose operation is not there")                 \
 	KIND(orphan_ids, "rows that refer to something that no table describes")                    \
 	KIND(newer_schema,                                                                          \
 	     "recordings by a newer collector: some columns may mean something else")               \

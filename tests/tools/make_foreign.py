@@ -266,7 +266,7 @@ def write_ncu(recording, path):
         print("==PROF== Connected to process 77 (app)", file=file)
         writer = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n")
         writer.writerow(NCU_COLUMNS.split(",") + ["launch__registers_per_thread"] + columns)
-        units = ["Kbyte" if "bytes" in name else "" for name in columns]
+        units = ["Kbyte" if "bytes" in name else "us" if "time" in name else "" for name in columns]
         writer.writerow([""] * len(NCU_COLUMNS.split(",")) + ["register/thread"] + units)
         for number, (correlation, launch) in enumerate(values.items()):
             kernel = kernels[correlation]

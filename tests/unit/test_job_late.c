@@ -68,8 +68,8 @@ static void copies_through_the_host_are_copies(void **state)
 	job_run(b, 0, JOB_REDUCE, 1300, 1800);
 	job_run(b, 1, JOB_REDUCE, 0, 1000);
 	job_run(b, 1, JOB_REDUCE, 1700, 1800);
-	/* 300 more of copies and 100 more of waiting for what nobody is known to have launched */
-	expect_blame(b, BLAME([JOB_LATE_COPIES] = 300, [JOB_LATE_DEVICE] = 100));
+	/* 300 more of copies and 100 more of waiting for what no call is known to have launched */
+	expect_blame(b, BLAME([JOB_LATE_COPIES] = 300, [JOB_LATE_UNKNOWN] = 100));
 }
 
 static void beside_kernels_only_these_count_and_beside_copies_no_communication(void **state)

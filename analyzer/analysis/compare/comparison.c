@@ -68,8 +68,7 @@ static struct compared_time time_between(const struct profile *profile,
 /* Until the last of its operations has ended: a range may be over when they have only been launched. */
 static int64_t end_of_range(const struct profile_range *range, const struct launched *launched)
 {
-	struct launched_sum sum =
-		launched_during(launched, range->thread, range->start_ns, range->end_ns);
+	struct launched_sum sum = launched_in_range(launched, range);
 
 	return sum.op_count && sum.last_ns > range->end_ns ? sum.last_ns : range->end_ns;
 }

@@ -386,6 +386,11 @@ static int judge_devices(const struct pair *pair)
 	return rc;
 }
 
+static bool has_kernels(const struct pair *pair)
+{
+	return pair->before.profile->kernel_name_count || pair->after.profile->kernel_name_count;
+}
+
 /* Of the same program one more sign is enough; copies that differ weigh as much as a kernel that does
  * not, unless it was launched in the same shape, which a problem of another size changes. */
 static int judge_same_program(const struct pair *pair)
@@ -394,11 +399,22 @@ static int judge_same_program(const struct pair *pair)
 
 	if (pair->copies == SIGN_OTHER)
 		return add_copies(pair, common->has_same_shape ? pair->notes : pair->differences);
-	if (!common->count && pair->copies == SIGN_UNKNOWN)
+	if (!common->count && pair->copies == SIGN_UNKNOWN && has_kernels(pair))
 		return sentences_add(
 			pair->differences,
 			"no kernel name in common, and no copies between host and device to compare");
 	return 0;
+}
+
+static bool is_same_program(const struct pair *pair)
+{
+	return !strcmp(pair->before.command.program, pair->after.command.program);
+}
+
+/* Without a command in one of the recordings, as in many imports, kernels and copies have to be enough. */
+static bool has_unknown_program(const struct pair *pair)
+{
+	return !*pair->before.command.program || !*pair->after.command.program;
 }
 
 static const char *program_of(const struct side *side)
@@ -406,19 +422,23 @@ static const char *program_of(const struct side *side)
 	return *side->command.program ? side->command.program : "unknown program";
 }
 
-/* Two commands that are not known are none of the same program. */
-static bool is_same_program(const struct pair *pair)
+static int judge_unknown_program(const struct pair *pair)
 {
-	return *pair->before.command.program &&
-	       !strcmp(pair->before.command.program, pair->after.command.program);
+	int rc = judge_same_program(pair);
+
+	if (rc == 0 && !is_same_program(pair))
+		rc = sentences_add(pair->notes, "%s before, %s after",
+				   shown_text(program_of(&pair->before)).text,
+				   shown_text(program_of(&pair->after)).text);
+	return rc;
 }
 
 static int judge_other_program(const struct pair *pair)
 {
 	bool is_known = pair->common.count && are_copies_strong(pair);
 	int rc = sentences_add(is_known ? pair->notes : pair->differences, "%s before, %s after%s",
-			       shown_text(program_of(&pair->before)).text,
-			       shown_text(program_of(&pair->after)).text,
+			       shown_text(pair->before.command.program).text,
+			       shown_text(pair->after.command.program).text,
 			       is_known ? ""
 			       : !pair->common.count
 				       ? ", with no kernel name in common"
@@ -451,7 +471,9 @@ static int judge(struct pair *pair)
 	if (rc == 0)
 		rc = judge_parts(pair);
 	if (rc == 0)
-		rc = is_same_program(pair) ? judge_same_program(pair) : judge_other_program(pair);
+		rc = has_unknown_program(pair) ? judge_unknown_program(pair)
+		     : is_same_program(pair)   ? judge_same_program(pair)
+					       : judge_other_program(pair);
 	return rc < 0 ? rc : judge_arguments(pair);
 }
 

@@ -5,7 +5,8 @@
  * to the way is decided here, once.  The same work is on the same GPU model, with the same
  * numbers in arguments that both commands have, and shows two of three signs:
  * the same program, a kernel name in common (fusing kernels takes names away),
- * and alike copies between host and device.
+ * and alike copies between host and device.  A program that one of them does not name counts as the same: a recording
+ * is the same work as itself.
  */
 #ifndef ROOFLINE_SAME_WORK_H
 #define ROOFLINE_SAME_WORK_H

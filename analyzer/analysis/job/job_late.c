@@ -2,7 +2,8 @@
  * job_late.c - which rank the others waited for in collectives, and what it had done meanwhile.
  *
  * A rank's time between two collectives is split: computation, copies beside none, other communication beside
- * neither, and idle time, which is the host's where it launched the next operation after the idle time had begun.
+ * neither, and idle time, which is the host's where it launched the next operation after the idle time had begun, and
+ * unknown where the recording does not show that launch, or shows it by another clock.
  * What the late rank had more of than the one that waited made it late: of several, each by its part.
  */
 #include <errno.h>
@@ -17,7 +18,7 @@
 /* ---- what a rank did before each collective ---- */
 
 #define BIT(work) (1u << (work))
-#define CAUSE_COUNT JOB_LATE_UNKNOWN /* those that can be told */
+#define CAUSE_COUNT JOB_LATE_CAUSE_COUNT
 
 struct before {
 	int64_t by_cause_ns[CAUSE_COUNT];
@@ -33,22 +34,34 @@ struct moments {
 	struct spans of[CAUSE_COUNT]; /* of[JOB_LATE_DEVICE] stays empty: the rest */
 };
 
-/* Idle time whose end the host had not launched when it began. */
-static int gather_host(struct spans *out, const struct job_parts *parts, size_t rank)
+/* Whether nothing shows when it was launched. */
+static bool has_no_launch(const struct profile *profile, const struct profile_op *op)
+{
+	if (profile_op_is_early(profile, op))
+		return true;
+	return op->call == PROFILE_NONE && op->kind != OP_GRAPH && !profile_op_node(profile, op);
+}
+
+/* Idle time whose end the host had not launched when it began, and idle time of which that is not known. */
+static int gather_idle(struct spans *host, struct spans *unknown, const struct job_parts *parts,
+		       size_t rank)
 {
 	const struct profile *profile = parts->profile;
 	int64_t idle_ns = parts->job->first_ns; /* since when it is idle */
 	int rc = 0;
 
-	*out = (struct spans){0};
+	*host = *unknown = (struct spans){0};
 	for (size_t i = parts->first[rank]; i < parts->first[rank + 1] && rc == 0; i++) {
 		const struct profile_op *op = &profile->ops[parts->ops[i]];
 
-		if (op->call != PROFILE_NONE && profile->calls[op->call].end_ns > idle_ns)
-			rc = spans_add(out, idle_ns, op->start_ns);
+		if (op->start_ns > idle_ns && has_no_launch(profile, op))
+			rc = spans_add(unknown, idle_ns, op->start_ns);
+		else if (op->call != PROFILE_NONE && profile->calls[op->call].end_ns > idle_ns)
+			rc = spans_add(host, idle_ns, op->start_ns);
 		idle_ns = max_ns(idle_ns, op->end_ns);
 	}
-	spans_seal(out);
+	spans_seal(host);
+	spans_seal(unknown);
 	return rc;
 }
 
@@ -75,7 +88,9 @@ static int moments_find(struct moments *out, const struct job_parts *parts, size
 		rc = spans_subtract(&of[JOB_LATE_COMMUNICATION], &of[JOB_LATE_KERNELS]);
 	if (rc == 0)
 		rc = spans_subtract(&of[JOB_LATE_COMMUNICATION], &of[JOB_LATE_COPIES]);
-	return rc < 0 ? rc : gather_host(&of[JOB_LATE_HOST], parts, rank);
+	if (rc == 0)
+		rc = gather_idle(&of[JOB_LATE_HOST], &of[JOB_LATE_UNKNOWN], parts, rank);
+	return rc;
 }
 
 /* From the collective before, or from when the job began, to this one. */

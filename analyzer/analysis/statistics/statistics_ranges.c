@@ -71,8 +71,7 @@ static int gather(struct range_pass *pass)
 static void add_range(struct range_statistics *statistics, struct range_pass *pass,
 		      const struct profile_range *range)
 {
-	struct launched_sum sum =
-		launched_during(pass->launched, range->thread, range->start_ns, range->end_ns);
+	struct launched_sum sum = launched_in_range(pass->launched, range);
 
 	statistics->domain = range->domain;
 	statistics->name = range->name;

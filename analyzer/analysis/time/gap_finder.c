@@ -4,6 +4,7 @@
 #include "analysis/time/first_launches.h"
 #include "analysis/time/gap_calls.h"
 #include "base/ns.h"
+#include "base/search.h"
 #include "base/spans.h"
 #include "base/worker.h"
 
@@ -449,6 +450,77 @@ static void assign_call(const struct gap_finder *finder, struct gap *gap, uint32
 		assign_children(finder, gap, launch, latency_ns);
 }
 
+/* ---- what an imported file cannot show ---- */
+
+struct lost_search {
+	const struct profile *profile;
+	uint32_t process;
+	int64_t ns;
+};
+
+static bool is_lost_from(size_t index, const void *context)
+{
+	const struct lost_search *search = context;
+	const struct profile_lost_launch *lost = &search->profile->lost_launches[index];
+
+	return lost->process != search->process ? lost->process > search->process
+						: lost->start_ns >= search->ns;
+}
+
+static bool has_lost(const struct profile *profile, uint32_t process, int64_t from_ns,
+		     int64_t to_ns)
+{
+	const struct lost_search search = {profile, process, from_ns};
+	size_t found = search_first(0, profile->lost_launch_count, is_lost_from, &search);
+
+	return found < profile->lost_launch_count &&
+	       profile->lost_launches[found].process == process &&
+	       profile->lost_launches[found].start_ns <= to_ns;
+}
+
+/* Whether something that the file lost may have run then: it was launched in the gap, or between what ran before and
+ * after it. */
+static bool may_hide_work(const struct profile *profile, const struct gap *gap)
+{
+	const struct profile_op *before = &profile->ops[gap->before];
+	const struct profile_op *after = &profile->ops[gap->after];
+	uint32_t process = profile_op_process(profile, after);
+	int64_t from_ns = gap->start_ns, to_ns = gap->end_ns;
+
+	if (!profile->lost_launch_count)
+		return false;
+	if (has_lost(profile, process, from_ns, to_ns))
+		return true;
+	if (before->call != PROFILE_NONE && profile_op_process(profile, before) == process)
+		from_ns = profile->calls[before->call].start_ns;
+	if (after->call != PROFILE_NONE)
+		to_ns = profile->calls[after->call].start_ns;
+	return has_lost(profile, process, from_ns, to_ns);
+}
+
+/* Where the clocks of host and GPU differ, what the host did is known no better than by that much. */
+static void blur(const struct gap_finder *finder, struct gap *gap)
+{
+	const struct profile *profile = finder->profile;
+	const struct profile_op *after = &profile->ops[gap->after];
+	int64_t off_ns = profile->processes[profile_op_process(profile, after)].early_ns;
+	int64_t length_ns = gap->end_ns - gap->start_ns;
+
+	if (!off_ns || length_ns <= 0)
+		return;
+	for (int i = 0; i < GAP_CAUSE_COUNT; i++) {
+		int64_t ns = gap->by_cause_ns[i], kept_ns = 0;
+
+		if (i == GAP_UNKNOWN)
+			continue;
+		if (off_ns < length_ns)
+			kept_ns = (int64_t)((double)ns * (double)(length_ns - off_ns) /
+					    (double)length_ns);
+		gap->by_cause_ns[i] = kept_ns;
+		add_ns(gap, GAP_UNKNOWN, ns - kept_ns);
+	}
+}
+
 static void attribute(const struct gap_finder *finder, struct gap *gap, int64_t latency_ns)
 {
 	const struct profile *profile = finder->profile;
@@ -459,11 +531,12 @@ static void attribute(const struct gap_finder *finder, struct gap *gap, int64_t 
 	if (is_same_graph_launch(profile, before, after) || is_device_launched(profile, after))
 		assign(gap, gap_calls_between_nodes(profile, before, after), gap->start_ns,
 		       gap->end_ns);
-	else if (launch == PROFILE_NONE)
+	else if (launch == PROFILE_NONE || may_hide_work(profile, gap))
 		assign(gap, GAP_UNKNOWN, gap->start_ns, gap->end_ns);
 	else
 		assign_call(finder, gap, launch, latency_ns);
 	assign_sampled(finder, gap);
+	blur(finder, gap);
 	name_cause(gap);
 }
 

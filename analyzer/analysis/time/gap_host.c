@@ -68,7 +68,7 @@ bool gap_host_find(struct gap_host *out, const struct profile *profile, const st
 				 .after = PROFILE_NONE,
 				 .then = PROFILE_NONE,
 				 .call = PROFILE_NONE};
-	if (launch == PROFILE_NONE)
+	if (launch == PROFILE_NONE || profile_op_is_early(profile, &profile->ops[gap->after]))
 		return false;
 	out->thread = profile->calls[launch].thread;
 	if (profile->calls[launch].end_ns <= gap->start_ns)

@@ -12,7 +12,8 @@
  *  1. P and N are nodes of one graph launch, or N is a graph that the device
  *     launched: `device scheduling`, but `pageable staging` where N copies pageable
  *     memory or P copied to it.
- *  2. N's launching call is not in the recording: `unknown`.
+ *  2. N's launching call is not in the recording, or an imported file lacks what was launched between P and N:
+ *     `unknown`.
  *  3. Otherwise, by what the calling thread did, as far as that lies in the gap:
  *     - until the call returns, what the profiler's overhead on that thread covers
  *       is `profiler` (its other threads delay no launch); code compiled or loaded
@@ -50,6 +51,9 @@
  *     (gap_children.h), what would be synchronization or device scheduling, and of a
  *     copy that waits what is longer than the launch latency, is `possibly child
  *     kernels`; so is what samples show that the device worked.
+ *
+ *  6. Where an imported file has operations before their launches, its clocks differ, and so much of each gap is
+ *     `unknown`.
  *
  * The launch latency comes from the recording, per device: the median of (N's start -
  * call's return) over the gaps that began before the call's return, where it is positive

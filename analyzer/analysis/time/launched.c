@@ -170,6 +170,29 @@ struct launched_sum launched_during(const struct launched *launched, uint32_t th
 	return launched_by(launched, first, end > first ? end : first);
 }
 
+struct launched_sum launched_in_range(const struct launched *launched,
+				      const struct profile_range *range)
+{
+	const struct profile *profile = launched->profile;
+	struct launched_sum all = {.first_ns = INT64_MAX, .last_ns = INT64_MIN};
+
+	if (range->is_push_pop)
+		return launched_during(launched, range->thread, range->start_ns, range->end_ns);
+	for (uint32_t i = 0; i < profile->thread_count; i++) {
+		struct launched_sum sum;
+
+		if (!profile->threads[i].call_count ||
+		    profile->threads[i].process != profile->threads[range->thread].process)
+			continue;
+		sum = launched_during(launched, i, range->start_ns, range->end_ns);
+		all.op_count += sum.op_count;
+		sum_add_ns(&all.gpu_ns, sum.gpu_ns);
+		all.first_ns = sum.first_ns < all.first_ns ? sum.first_ns : all.first_ns;
+		all.last_ns = sum.last_ns > all.last_ns ? sum.last_ns : all.last_ns;
+	}
+	return all;
+}
+
 void launched_close(struct launched *launched)
 {
 	if (!launched)

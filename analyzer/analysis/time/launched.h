@@ -28,6 +28,10 @@ struct launched_sum launched_by(const struct launched *launched, size_t first, s
 struct launched_sum launched_during(const struct launched *launched, uint32_t thread,
 				    int64_t start_ns, int64_t end_ns);
 
+/* The same within a range: of its thread, or where it was started and ended, which two threads may do, of its process. */
+struct launched_sum launched_in_range(const struct launched *launched,
+				      const struct profile_range *range);
+
 void launched_close(struct launched *launched);
 
 #endif

@@ -116,7 +116,11 @@ static void on_field(void *text, size_t length, void *context)
 /* Nsight Compute leaves out the columns of its rules in rows of metrics, and ends them with a comma. */
 static bool ends_early(const struct csv_row *row)
 {
-	return row->fields.count < row->names.count && row->fields.count > 1 &&
+	bool has_rules = false;
+
+	for (size_t i = 0; !has_rules && i < row->names.count; i++)
+		has_rules = !strcmp(text_of(&row->names, i), "Rule Name");
+	return has_rules && row->fields.count < row->names.count && row->fields.count > 1 &&
 	       !*text_of(&row->fields, row->fields.count - 1);
 }
 
@@ -193,7 +197,10 @@ static int parse(struct csv_reader *reader, struct csv_parser *parser, const cha
 	}
 	plain_file_close(file);
 	if (rc == 0) {
-		csv_fini(parser, on_field, on_row, reader);
+		if (csv_fini(parser, on_field, on_row, reader) && reader->rc == 0)
+			return err_set(err, -EINVAL,
+				       "%s: row %llu ends within quotes: damaged or cut off", path,
+				       (unsigned long long)reader->line + 1);
 		rc = reader->rc;
 	}
 	return rc < 0 ? describe(reader, path, rc, err) : 0;
@@ -206,7 +213,7 @@ int csv_rows_read(const char *path, const char *first_column, csv_row_taker each
 	struct csv_parser parser;
 	int rc;
 
-	if (csv_init(&parser, 0))
+	if (csv_init(&parser, CSV_STRICT_FINI))
 		return err_set(err, -ENOMEM, "%s: out of memory", path);
 	rc = parse(&reader, &parser, path, err);
 	csv_free(&parser);

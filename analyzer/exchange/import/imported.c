@@ -9,8 +9,10 @@
 
 #include "base/array.h"
 #include "base/groups.h"
+#include "base/sentences.h"
 #include "exchange/import/imported_end.h"
 #include "roofline/runs.h"
+#include "trace/api_class.h"
 #include "trace/usable_times.h"
 
 #define PROCESS_LIMIT 1024 /* of a file: each is a folder; no tool writes as many into one */
@@ -20,7 +22,8 @@ struct imported_process {
 	struct imported *imported;
 	struct process_writer *writer;
 	size_t file, number;
-	char *set; /* what names of its files have in common; NULL: it has one file */
+	char *set;  /* what names of its files have in common; NULL: it has one file */
+	char *part; /* its name in a file of several; NULL: the file has one */
 	uint64_t pid;
 	char host[128];
 	int64_t last_ns;
@@ -36,6 +39,7 @@ struct imported_process {
 	uint32_t marker_count;
 	uint64_t op_count;			    /* whose times can be used */
 	uint64_t kernel_count, usable_kernel_count; /* and whole graphs */
+	uint64_t launch_count;			    /* calls that launch kernels or graphs */
 	uint32_t shape_count;			    /* signatures that are in imported->shapes */
 	bool is_counters; /* of a run of its own, whose times count for nothing */
 };
@@ -47,6 +51,8 @@ struct imported {
 	size_t file_count, file; /* file: from 1 */
 	size_t processes_of_file;
 	struct kernel_shapes shapes;
+	struct sentences *notes; /* borrowed */
+	char diagnostic[400];	 /* what the files themselves say of what went wrong; "" */
 	int failure;
 	struct err err;
 };
@@ -70,6 +76,21 @@ int imported_failure(const struct imported *imported, struct err *err)
 	for (size_t i = 0; rc == 0 && i < imported->process_count; i++)
 		rc = process_writer_failure(imported->processes[i]->writer, err);
 	return rc;
+}
+
+void imported_diagnose(struct imported *imported, const char *text)
+{
+	size_t used = strlen(imported->diagnostic);
+
+	if (!strstr(imported->diagnostic, text))
+		snprintf(imported->diagnostic + used, sizeof(imported->diagnostic) - used, "%s%s",
+			 used ? "; " : "", text);
+}
+
+void imported_note(struct imported *imported, const char *text)
+{
+	if (sentences_add(imported->notes, "%s", text) < 0)
+		fail(imported, -ENOMEM);
 }
 
 /* Whether the key is a new one of the groups. */
@@ -138,18 +159,36 @@ void imported_each(struct imported *imported,
 			each(imported->processes[i], imported->processes[i]->pid, context);
 }
 
-struct imported_process *imported_process(struct imported *imported, uint64_t pid,
-					  const char *source, const char *lacks)
+static struct imported_process *begin_process(struct imported *imported, uint64_t pid,
+					      const char *source, const char *lacks)
 {
-	struct imported_process *process = imported_find(imported, pid);
+	struct imported_process *process;
 
-	if (process)
-		return process;
 	if (imported->failure || !(process = new_process(imported, pid)))
 		return NULL;
 	process_writer_number(process->writer, "schema", TRACE_SCHEMA_VERSION);
 	process_writer_fact(process->writer, "imported_from", source);
 	process_writer_fact(process->writer, "imported_lacks", lacks);
+	return process;
+}
+
+struct imported_process *imported_process(struct imported *imported, uint64_t pid,
+					  const char *source, const char *lacks)
+{
+	struct imported_process *process = imported_find(imported, pid);
+
+	return process ? process : begin_process(imported, pid, source, lacks);
+}
+
+struct imported_process *imported_part(struct imported *imported, const char *part,
+				       const char *source, const char *lacks)
+{
+	struct imported_process *process = begin_process(imported, 0, source, lacks);
+
+	if (process && *part && !(process->part = strdup(part))) {
+		fail(imported, -ENOMEM);
+		return NULL;
+	}
 	return process;
 }
 
@@ -349,13 +388,14 @@ static void write_devices(struct imported_process *process)
 	describe_devices(process);
 	for (size_t i = 0; i < process->device_count; i++) {
 		union trace_row row = {.devices = process->devices[i]};
-		char uuid[64];
+		char uuid[192];
 
 		if (row.devices.device >= DEVICE_LIMIT || !process->is_used[row.devices.device])
 			continue;
-		snprintf(uuid, sizeof(uuid), "file %zu, GPU %" PRIu32, process->file,
+		snprintf(uuid, sizeof(uuid), "file %zu%s%s, GPU %" PRIu32, process->file,
+			 process->part ? ", " : "", process->part ? process->part : "",
 			 row.devices.device);
-		if (!*row.devices.uuid && process->imported->file_count > 1)
+		if (!*row.devices.uuid && (process->imported->file_count > 1 || process->part))
 			row.devices.uuid = uuid;
 		process_writer_add(process->writer, TRACE_TABLE_devices, &row);
 		process->is_used[row.devices.device] = false; /* once */
@@ -370,12 +410,23 @@ static bool is_blocking_copy(const char *name)
 	       !strstr(name, "Batch") && !strstr(name, "Graph");
 }
 
+static bool is_launch(const char *name)
+{
+	enum profile_call_class class;
+	char plain[128];
+
+	api_plain_name(plain, sizeof(plain), name);
+	class = api_class(plain);
+	return class == CALL_GRAPH_LAUNCH || (class == CALL_LAUNCH && strstr(plain, "Kernel"));
+}
+
 void imported_add_call(struct imported_process *process, const struct trace_api_row *call,
 		       const char *name)
 {
 	union trace_row row = {.api = *call};
 
 	row.api.name = process_writer_name(process->writer, name);
+	process->launch_count += is_launch(name);
 	process_writer_add(process->writer, TRACE_TABLE_api, &row);
 	imported_saw(process, call->end_ns);
 	if (is_blocking_copy(name))
@@ -490,7 +541,7 @@ void imported_add_range(struct imported_process *process, const struct imported_
 
 /* ---- open and close ---- */
 
-struct imported *imported_open(const char *folder, size_t file_count)
+struct imported *imported_open(const char *folder, size_t file_count, struct sentences *notes)
 {
 	struct imported *imported = calloc(1, sizeof(*imported));
 
@@ -498,6 +549,7 @@ struct imported *imported_open(const char *folder, size_t file_count)
 		return NULL;
 	snprintf(imported->folder, sizeof(imported->folder), "%s", folder);
 	imported->file_count = file_count;
+	imported->notes = notes;
 	return imported;
 }
 
@@ -546,7 +598,8 @@ static int close_process(struct imported_process *process, int rc, struct err *e
 		write_run(process);
 		write_devices(process);
 		write_copies(process);
-		process_writer_number(process->writer, "pid", (int64_t)process->pid);
+		if (process->pid) /* 0: the file does not have it */
+			process_writer_number(process->writer, "pid", (int64_t)process->pid);
 		process_writer_number(process->writer, "sealed_ns", process->last_ns);
 	}
 	rc = process_writer_close(process->writer, rc, err);
@@ -561,6 +614,7 @@ static int close_process(struct imported_process *process, int rc, struct err *e
 	free(process->copies);
 	free(process->memsets);
 	free(process->set);
+	free(process->part);
 	if (rc == 0)
 		name_folder(process);
 	return rc;
@@ -569,7 +623,7 @@ static int close_process(struct imported_process *process, int rc, struct err *e
 /* Nothing is told of a run of which no operation can be used, or no kernel where there were some. */
 static int check_operations(const struct imported *imported, struct err *err)
 {
-	uint64_t op_count = 0, kernel_count = 0, usable_kernel_count = 0;
+	uint64_t op_count = 0, kernel_count = 0, usable_kernel_count = 0, launch_count = 0;
 
 	for (size_t i = 0; i < imported->process_count; i++) {
 		const struct imported_process *process = imported->processes[i];
@@ -578,6 +632,7 @@ static int check_operations(const struct imported *imported, struct err *err)
 			continue;
 		op_count += process->op_count;
 		kernel_count += process->kernel_count;
+		launch_count += process->launch_count;
 		usable_kernel_count += process->usable_kernel_count;
 	}
 	if (kernel_count && !usable_kernel_count)
@@ -587,6 +642,15 @@ static int check_operations(const struct imported *imported, struct err *err)
 			" kernels in what was given has times that can be used: numbers, the "
 			"end behind the start; it is damaged, export it again",
 			kernel_count);
+	if (!op_count && launch_count)
+		return err_set(
+			err, -ENODATA,
+			"nothing ran on a GPU in what was given: %" PRIu64
+			" launch%s, but no kernel record%s%s%s; the profiler recorded calls of the "
+			"host alone: let it record CUDA's activities, and nothing else use CUPTI",
+			launch_count, launch_count == 1 ? "" : "es",
+			*imported->diagnostic ? "; the file says: '" : "", imported->diagnostic,
+			*imported->diagnostic ? "'" : "");
 	if (!op_count)
 		return err_set(err, -ENODATA,
 			       "nothing ran on a GPU in what was given: no kernel, copy or memset "
@@ -605,6 +669,9 @@ int imported_close(struct imported *imported, int rc, struct err *err)
 		rc = err_set(err, imported->failure, "%s", imported->err.text);
 	if (rc == 0)
 		rc = check_operations(imported, err);
+	if (rc == 0 && *imported->diagnostic &&
+	    sentences_add(imported->notes, "the file says: %s", imported->diagnostic) < 0)
+		rc = err_set(err, -ENOMEM, "%s: out of memory", imported->folder);
 	for (size_t i = 0; i < imported->process_count; i++)
 		free(imported->processes[i]);
 	kernel_shapes_free(&imported->shapes);

@@ -26,6 +26,11 @@ struct imported_process *imported_process_of_set(struct imported *imported, cons
 						 uint64_t pid, const char *source,
 						 const char *lacks);
 
+/* The same for a file of several processes, such as merged traces of ranks: by their names in the file, "" for the only
+ * one.  Each has GPUs of its own. */
+struct imported_process *imported_part(struct imported *imported, const char *part,
+				       const char *source, const char *lacks);
+
 /* The same for one that has counters alone, as of a run of its own: they are joined to the launches of the others. */
 struct imported_process *imported_counters(struct imported *imported, uint64_t pid,
 					   const char *source, const char *lacks);
@@ -89,6 +94,12 @@ void imported_add_range(struct imported_process *process, const struct imported_
 
 /* The recording lasted until then at least: of what is added by process_writer_add. */
 void imported_saw(struct imported_process *process, int64_t end_ns);
+
+/* What the file itself says of what went wrong while it was recorded. */
+void imported_diagnose(struct imported *imported, const char *text);
+
+/* What of the file is not read, for people. */
+void imported_note(struct imported *imported, const char *text);
 
 /* Records of the file that do not become rows. */
 void imported_count_unused(struct imported_process *process, uint64_t count, const char *detail);

@@ -9,9 +9,10 @@
 #include "base/err.h"
 
 struct imported;
+struct sentences;
 
-/* folder: where process folders go.  file_count: how many files will come. */
-struct imported *imported_open(const char *folder, size_t file_count);
+/* folder: where process folders go.  file_count: how many files will come.  notes: borrowed, of imported_note. */
+struct imported *imported_open(const char *folder, size_t file_count, struct sentences *notes);
 
 /* From here on processes are those of the next file. */
 void imported_next_file(struct imported *imported);

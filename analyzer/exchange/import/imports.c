@@ -84,6 +84,63 @@ static int read_beginning(struct beginning *beginning, const char *path, struct 
 	return rc < 0 ? rc : 0;
 }
 
+/* ---- what it is instead ---- */
+
+/* Tables that other tools write and that are no traces, each by what its first line has. */
+static const struct {
+	const char *part, *what, *instead;
+} others[] = {
+	{"\"Counter_Name\",\"Counter_Value\"", "counters of rocprofv3 --pmc, without a trace",
+	 "its *_kernel_trace.csv, which rocprofv3 --kernel-trace writes"},
+	{"\"TotalDurationNs\"", "sums of rocprofv3 --stats",
+	 "its *_kernel_trace.csv, which rocprofv3 --kernel-trace writes"},
+	{"\"KernelName\",\"gpu-id\"", "a table of rocprof, before rocprofv3",
+	 "what rocprofv3 --kernel-trace --output-format csv writes"},
+	{"\"Name\",\"Calls\",\"TotalDurationNs\"", "sums of rocprof --stats",
+	 "what rocprofv3 --kernel-trace --output-format csv writes"},
+	{"Total Time (ns)", "sums of nsys stats", "what nsys export --type sqlite writes"},
+	{"Duration (ns)", "a table of nsys stats", "what nsys export --type sqlite writes"},
+	{"\"Time(%)\"", "a table of nvprof", "what nsys export --type sqlite writes"},
+	{"Self CPU", "a table of PyTorch's profiler", "what its export_chrome_trace() writes"},
+	{"\"ID\";\"Process ID\"", "a table with semicolons between its columns",
+	 "what ncu --csv --page raw writes"},
+};
+
+/* Quotes are left away by some versions: a part is looked for without its own, too. */
+static bool has_part(const struct beginning *beginning, const char *part)
+{
+	char line[sizeof(beginning->bytes)], plain[128];
+	char *to = plain;
+
+	snprintf(line, sizeof(line), "%.*s", (int)strcspn(beginning->bytes, "\r\n"),
+		 beginning->bytes);
+	if (strstr(line, part))
+		return true;
+	for (const char *from = part; *from; from++)
+		if (*from != '"')
+			*to++ = *from;
+	*to = '\0';
+	return !strchr(line, '"') && strstr(line, plain);
+}
+
+static int refuse_table(const struct beginning *beginning, const char *path, struct err *err)
+{
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (has_part(beginning, others[i].part))
+			return err_set(err, -EINVAL, "%s: %s; give %s", path, others[i].what,
+				       others[i].instead);
+	return 0;
+}
+
+/* Of UTF-16 the byte order mark, or the zero of a first letter. */
+static bool is_utf16(const struct beginning *beginning)
+{
+	return beginning->count > 3 &&
+	       (!memcmp(beginning->bytes, "\xff\xfe", 2) ||
+		!memcmp(beginning->bytes, "\xfe\xff", 2) ||
+		(!beginning->bytes[1] && beginning->bytes[0] && beginning->bytes[2]));
+}
+
 /* ---- all files ---- */
 
 /* What it is instead, by its name, and what can be read in its place. */
@@ -106,6 +163,14 @@ static int refuse(const struct beginning *beginning, const char *path, struct er
 			       "writes with --output-format csv, of rooflinectl export read the "
 			       "recording itself",
 			       path);
+	if (is_utf16(beginning))
+		return err_set(
+			err, -EINVAL,
+			"%s: text in UTF-16, as PowerShell's > writes it; convert it with iconv "
+			"-f UTF-16 -t UTF-8",
+			path);
+	if (refuse_table(beginning, path, err) < 0)
+		return -EINVAL;
 	return err_set(err, -EINVAL,
 		       "%s: none of the formats that can be read; see rooflinectl import --help",
 		       path);
@@ -173,9 +238,10 @@ static int add_file(struct imported *imported, const char *path, bool is_counter
 	return import(imported, path, err);
 }
 
-static int add_files(const char *folder, char *const *paths, size_t count, struct err *err)
+static int add_files(const char *folder, char *const *paths, size_t count, struct sentences *notes,
+		     struct err *err)
 {
-	struct imported *imported = imported_open(folder, count);
+	struct imported *imported = imported_open(folder, count, notes);
 	int rc = 0;
 
 	if (!imported)
@@ -187,7 +253,8 @@ static int add_files(const char *folder, char *const *paths, size_t count, struc
 	return imported_close(imported, rc, err);
 }
 
-int imports_make(const char *folder, char *const *paths, size_t count, struct err *err)
+int imports_make(const char *folder, char *const *paths, size_t count, struct sentences *notes,
+		 struct err *err)
 {
 	struct new_folder made;
 	int rc = check_each_once(paths, count, err);
@@ -196,6 +263,6 @@ int imports_make(const char *folder, char *const *paths, size_t count, struct er
 		rc = new_folder_open(&made, folder, err);
 	if (rc < 0)
 		return rc;
-	rc = add_files(made.temporary, paths, count, err);
+	rc = add_files(made.temporary, paths, count, notes, err);
 	return new_folder_close(&made, rc, err);
 }

@@ -15,6 +15,7 @@
 #include "base/err.h"
 
 struct imported;
+struct sentences;
 
 /* IMPORT(name, title) */
 #define IMPORTS(IMPORT)                                                           \
@@ -31,8 +32,10 @@ IMPORTS(IMPORT_PROTOTYPE)
 /* The metrics of Nsight Compute that a report shows, separated by commas; the caller frees.  NULL without memory. */
 char *imports_ncu_metrics(void);
 
-/* Makes a recording in folder, which must not be there yet, of one or more files.  Fails, and leaves nothing, where one
+/* Makes a recording in folder, which must not be there yet, of one or more files, and adds to notes what of them was not
+ * read, and what they say of themselves.  Fails, and leaves nothing, where one
  * of them is none of these formats, damaged or cut off, or has nothing that a recording holds. */
-int imports_make(const char *folder, char *const *paths, size_t count, struct err *err);
+int imports_make(const char *folder, char *const *paths, size_t count, struct sentences *notes,
+		 struct err *err);
 
 #endif

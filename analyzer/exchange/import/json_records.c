@@ -1,10 +1,12 @@
 #include "exchange/import/json_records.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include <yajl/yajl_parse.h>
 
@@ -39,6 +41,7 @@ struct parser {
 	unsigned record_depth; /* of the record that is open, 0: none */
 	bool has_token;	       /* in the block that is being read */
 	size_t unread_bytes;   /* of blocks in which none ended */
+	uint64_t record_count; /* in the section, with the one that is open */
 	json_record_taker each;
 	void *context;
 	int rc;
@@ -173,6 +176,8 @@ static int on_key(void *context, const unsigned char *key, size_t length)
 	int width = length < 100 ? (int)length : 100;
 
 	if (parser->depth == 1 && !parser->record_depth)
+		parser->record_count = 0;
+	if (parser->depth == 1 && !parser->record_depth)
 		snprintf(parser->section, sizeof(parser->section), "%.*s", width,
 			 (const char *)key);
 	snprintf(parser->path + used, sizeof(parser->path) - used, "%s%.*s", used ? "." : "", width,
@@ -186,6 +191,7 @@ static int open_level(struct parser *parser, bool is_list)
 		return go_on(parser, -ELOOP);
 	if (!is_list && !parser->record_depth && parser->depth) {
 		parser->record_depth = parser->depth + 1;
+		parser->record_count++;
 		parser->path[0] = '\0';
 	}
 	parser->is_list[parser->depth] = is_list;
@@ -235,32 +241,159 @@ static const yajl_callbacks callbacks = {
 
 /* ---- the file ---- */
 
+/* ---- what programs write although JSON has no such thing ---- */
+
+/* Text on its way to yajl.  What may be the beginning of a word is held back at the end of a block. */
+struct filter {
+	char bytes[PLAIN_FILE_BLOCK_BYTES + 16];
+	size_t count, held; /* the last held of count bytes are not given yet */
+	uint64_t given_count, given_lines;
+	bool is_in_string, is_escaped;
+};
+
+#define WORD_LONGEST 9 /* -Infinity */
+
+/* How long a number is there that is none; 0: there is no such thing. */
+static size_t no_number_length(const char *text, size_t size)
+{
+	static const char *const words[] = {"infinity", "inf", "nan"};
+	size_t sign = size && (*text == '-' || *text == '+');
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		size_t length = strlen(words[i]);
+
+		if (size >= sign + length && !strncasecmp(text + sign, words[i], length))
+			return sign + length;
+	}
+	return 0;
+}
+
+/* Becomes a string of the same length, so that positions stay what they are. */
+static void quote(char *word, size_t length)
+{
+	word[0] = word[length - 1] = '"';
+}
+
+/* Returns how many bytes from here on are done: 0 where more have to be seen first. */
+static size_t filter_plain(struct filter *filter, char *text, size_t size, bool is_last)
+{
+	size_t length;
+
+	if (*text == '"') {
+		filter->is_in_string = true;
+		return 1;
+	}
+	if (!strchr("+-iInN", *text) || !*text)
+		return 1;
+	if (size < WORD_LONGEST && !is_last)
+		return 0;
+	length = no_number_length(text, size);
+	if (length)
+		quote(text, length);
+	return length ? length : 1;
+}
+
+static void filter_in_string(struct filter *filter, char *c)
+{
+	if ((unsigned char)*c < ' ')
+		*c = ' ';
+	if (filter->is_escaped)
+		filter->is_escaped = false;
+	else if (*c == '\\')
+		filter->is_escaped = true;
+	else if (*c == '"')
+		filter->is_in_string = false;
+}
+
+/* Takes another block; filter->count - filter->held bytes can be given then. */
+static void filter_block(struct filter *filter, const void *bytes, size_t size, bool is_last)
+{
+	size_t done = 0, step = 1;
+
+	memmove(filter->bytes, filter->bytes + filter->count - filter->held, filter->held);
+	memcpy(filter->bytes + filter->held, bytes, size);
+	filter->count = filter->held + size;
+	while (done < filter->count && step) {
+		step = 1;
+		if (filter->is_in_string)
+			filter_in_string(filter, filter->bytes + done);
+		else
+			step = filter_plain(filter, filter->bytes + done, filter->count - done,
+					    is_last);
+		done += step;
+	}
+	filter->held = filter->count - done;
+}
+
+/* ---- what is wrong, and where ---- */
+
+static uint64_t count_lines(const char *text, size_t size)
+{
+	uint64_t count = 0;
+
+	for (const char *end = text + size; (text = memchr(text, '\n', (size_t)(end - text)));
+	     text++)
+		count++;
+	return count;
+}
+
+/* "at byte 6,001, line 1, in record 41 of traceEvents" */
+static void describe_place(char *buffer, size_t size, yajl_handle handle,
+			   const struct parser *parser, const struct filter *filter)
+{
+	size_t consumed = yajl_get_bytes_consumed(handle), given = filter->count - filter->held;
+	int used;
+
+	consumed = consumed < given ? consumed : given;
+	used = snprintf(buffer, size, "at byte %" PRIu64 ", line %" PRIu64,
+			filter->given_count + consumed,
+			filter->given_lines + count_lines(filter->bytes, consumed) + 1);
+	if (parser->record_count)
+		snprintf(buffer + used, size - (size_t)used, ", in event %" PRIu64 " of %s",
+			 parser->record_count, *parser->section ? parser->section : "the list");
+}
+
 /* Of yajl's several lines the first. */
-static int describe(yajl_handle handle, struct parser *parser, const char *path, struct err *err)
+static int describe(yajl_handle handle, struct parser *parser, const struct filter *filter,
+		    const char *path, struct err *err)
 {
 	unsigned char *text;
+	char place[160];
 
+	describe_place(place, sizeof(place), handle, parser, filter);
 	if (parser->rc == -ELOOP)
-		return err_set(err, -EINVAL, "%s: nested deeper than any trace is", path);
+		return err_set(err, -EINVAL, "%s: nested deeper than any trace is, %s", path,
+			       place);
 	if (parser->rc == -EMSGSIZE)
-		return err_set(err, -EFBIG,
-			       "%s: has a text or a number of more than %zu MiB, as no trace has",
-			       path, TOKEN_LIMIT_BYTES >> 20);
+		return err_set(
+			err, -EFBIG,
+			"%s: has a text or a number of more than %zu MiB, as no trace has, %s",
+			path, TOKEN_LIMIT_BYTES >> 20, place);
 	if (parser->rc == -EFBIG)
 		return err_set(err, -EFBIG,
-			       "%s: has an event of more than %zu MiB, as no trace has", path,
-			       RECORD_LIMIT_BYTES >> 20);
+			       "%s: has an event of more than %zu MiB, as no trace has, %s", path,
+			       RECORD_LIMIT_BYTES >> 20, place);
 	if (parser->rc < 0)
 		return err_set(err, parser->rc, "%s: %s", path, strerror(-parser->rc));
 	text = yajl_get_error(handle, 0, NULL, 0);
-	err_set(err, -EINVAL, "%s: no JSON, or cut off: %.*s", path,
+	err_set(err, -EINVAL, "%s: no JSON, or cut off, %s: %.*s", path, place,
 		text ? (int)strcspn((const char *)text, "\n") : 0, text ? (const char *)text : "");
 	yajl_free_error(handle, text);
 	return -EINVAL;
 }
 
-static int parse(yajl_handle handle, struct parser *parser, struct plain_file *file,
-		 const char *path, struct err *err)
+static bool give_block(yajl_handle handle, struct filter *filter, const void *bytes, size_t size,
+		       bool is_last)
+{
+	filter->given_count += filter->count - filter->held;
+	filter->given_lines += count_lines(filter->bytes, filter->count - filter->held);
+	filter_block(filter, bytes, size, is_last);
+	return yajl_parse(handle, (const unsigned char *)filter->bytes,
+			  filter->count - filter->held) == yajl_status_ok;
+}
+
+static int parse(yajl_handle handle, struct parser *parser, struct filter *filter,
+		 struct plain_file *file, const char *path, struct err *err)
 {
 	const void *bytes;
 	size_t size;
@@ -268,16 +401,17 @@ static int parse(yajl_handle handle, struct parser *parser, struct plain_file *f
 
 	while ((rc = plain_file_next(file, &bytes, &size, err)) > 0) {
 		parser->has_token = false;
-		if (yajl_parse(handle, bytes, size) != yajl_status_ok)
-			return describe(handle, parser, path, err);
+		if (!give_block(handle, filter, bytes, size, false))
+			return describe(handle, parser, filter, path, err);
 		parser->unread_bytes = parser->has_token ? 0 : parser->unread_bytes + size;
 		if (parser->unread_bytes > TOKEN_LIMIT_BYTES) {
 			parser->rc = -EMSGSIZE;
-			return describe(handle, parser, path, err);
+			return describe(handle, parser, filter, path, err);
 		}
 	}
-	if (rc == 0 && yajl_complete_parse(handle) != yajl_status_ok)
-		rc = describe(handle, parser, path, err);
+	if (rc == 0 && (!give_block(handle, filter, "", 0, true) ||
+			yajl_complete_parse(handle) != yajl_status_ok))
+		rc = describe(handle, parser, filter, path, err);
 	return rc;
 }
 
@@ -316,6 +450,7 @@ struct reading {
 	yajl_alloc_funcs memory;
 	yajl_handle handle;
 	struct plain_file *file;
+	struct filter *filter;
 };
 
 static int read_records(struct reading *reading, const char *path, struct err *err)
@@ -325,7 +460,7 @@ static int read_records(struct reading *reading, const char *path, struct err *e
 	reading->handle = yajl_alloc(&callbacks, &reading->memory, &reading->parser);
 	/* profilers copy names as they find them */
 	yajl_config(reading->handle, yajl_dont_validate_strings, 1);
-	return parse(reading->handle, &reading->parser, reading->file, path, err);
+	return parse(reading->handle, &reading->parser, reading->filter, reading->file, path, err);
 }
 
 int json_records_read(const char *path, json_record_taker each, void *context, struct err *err)
@@ -336,11 +471,15 @@ int json_records_read(const char *path, json_record_taker each, void *context, s
 	};
 	int rc = plain_file_open(&reading.file, path, err);
 
+	reading.filter = calloc(1, sizeof(*reading.filter));
+	if (!reading.filter && rc == 0)
+		rc = err_set(err, -ENOMEM, "%s: out of memory", path);
 	if (rc == 0)
 		rc = read_records(&reading, path, err);
 	plain_file_close(reading.file);
 	if (reading.handle)
 		yajl_free(reading.handle);
+	free(reading.filter);
 	free(reading.parser.record.fields);
 	free(reading.parser.record.bytes);
 	return rc;

@@ -23,7 +23,9 @@ struct json_record;
 typedef int (*json_record_taker)(const char *section, const struct json_record *record,
 				 void *context);
 
-/* Fails where the file is no JSON, ends early, or is nested deeper than 32 levels. */
+/* Fails where the file is no JSON, ends early, or is nested deeper than 32 levels, and says at which byte and in which record.
+ * Control characters in strings are let through as blanks, and NaN and Infinity, in the ways that programs write them, as
+ * text that is no number. */
 int json_records_read(const char *path, json_record_taker each, void *context, struct err *err);
 
 /* Whether it has no field. */

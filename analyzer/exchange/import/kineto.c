@@ -1,5 +1,3 @@
-#define _GNU_SOURCE /* memmem */
-
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -12,7 +10,7 @@
 #include "exchange/import/imported.h"
 #include "exchange/import/imports.h"
 #include "exchange/import/json_records.h"
-#include "exchange/import/plain_file.h"
+#include "exchange/import/kineto_survey.h"
 
 /* What no trace of the PyTorch profiler has, for people. */
 #define LACKS                                                                                             \
@@ -21,58 +19,33 @@
 	"by address, loading and compiling of code, hardware counters, and what recording itself cost; "  \
 	"calls of Python functions are left out"
 
-struct kineto {
-	struct imported *imported;
-	const char *path;
+/* What no trace of Triton's profiler has. */
+#define PROTON_LACKS                                                                                \
+	"calls of the host, which launched what, dimensions of launches, copies and memsets, the "  \
+	"GPU's name and size, several GPUs, times since an epoch, the program, and what recording " \
+	"itself cost"
+
+/* A process of the trace. */
+struct rank {
 	struct imported_process *process;
 	uint64_t pid; /* 0: no event of the host was there yet */
 	bool has_command;
-	int64_t base_ns; /* what times count from: 0 in older files, whose times are absolute */
-	struct groups recorded;	 /* correlations of event records that have a row */
+	struct groups recorded; /* correlations of event records that have a row */
+};
+
+struct kineto {
+	struct imported *imported;
+	const char *path;
+	struct kineto_survey survey;
+	struct rank *ranks;	 /* by survey.parts[] */
+	struct rank *rank;	 /* of the event that is taken */
+	uint64_t strange_count;	 /* events of processes that called no CUDA */
 	bool has_fractions;	 /* times are finer than microseconds */
-	bool is_trace;		 /* it has traceEvents */
 	uint64_t timeless_count; /* events whose times are no numbers */
 	struct err *err;
 };
 
 /* ---- times ---- */
-
-/* Sums of a few of them stay within 64 bits; what is farther is refused as no time by whoever reads the row. */
-#define FARTHEST_NS (INT64_MAX / 4)
-
-static int64_t bound_ns(int64_t ns)
-{
-	return ns > FARTHEST_NS ? FARTHEST_NS : ns < -FARTHEST_NS ? -FARTHEST_NS : ns;
-}
-
-static int64_t parse_odd_us(const char *text)
-{
-	double us = strtod(text, NULL);
-
-	if (isnan(us))
-		return 0;
-	return fabs(us) > (double)FARTHEST_NS / 1000 ? (us < 0 ? -FARTHEST_NS : FARTHEST_NS)
-						     : (int64_t)(us * 1000);
-}
-
-/* Microseconds with up to nine digits behind the point, exactly: a double has a resolution of a quarter microsecond for
- * times since 1970.  Returns nanoseconds; text of another form by strtod. */
-static int64_t parse_us(const char *text)
-{
-	bool is_negative = *text == '-';
-	const char *next = text + is_negative;
-	int64_t ns = 0, unit = 100;
-
-	for (; *next >= '0' && *next <= '9' && ns < INT64_MAX / 10000; next++)
-		ns = ns * 10 + (*next - '0');
-	ns *= 1000;
-	if (*next == '.')
-		for (next++; *next >= '0' && *next <= '9'; next++, unit /= 10)
-			ns += (*next - '0') * unit;
-	if (*next)
-		return parse_odd_us(text);
-	return bound_ns(is_negative ? -ns : ns);
-}
 
 static bool is_number(const char *text)
 {
@@ -91,8 +64,8 @@ static bool has_times(const struct json_record *event)
 static void read_times(struct kineto *kineto, const struct json_record *event, int64_t *start_ns,
 		       int64_t *end_ns)
 {
-	*start_ns = kineto->base_ns + parse_us(json_record_text(event, "ts", 0));
-	*end_ns = *start_ns + parse_us(json_record_text(event, "dur", 0));
+	*start_ns = kineto->survey.base_ns + kineto_ns(json_record_text(event, "ts", 0));
+	*end_ns = *start_ns + kineto_ns(json_record_text(event, "dur", 0));
 	if (*end_ns % 1000 || *start_ns % 1000)
 		kineto->has_fractions = true;
 }
@@ -112,7 +85,7 @@ static void add_call(struct kineto *kineto, const struct json_record *event, con
 	};
 
 	read_times(kineto, event, &call.start_ns, &call.end_ns);
-	imported_add_call(kineto->process, &call, name);
+	imported_add_call(kineto->rank->process, &call, name);
 }
 
 static void add_range(struct kineto *kineto, const struct json_record *event, const char *name)
@@ -122,7 +95,7 @@ static void add_range(struct kineto *kineto, const struct json_record *event, co
 				       .is_push_pop = true};
 
 	read_times(kineto, event, &range.start_ns, &range.end_ns);
-	imported_add_range(kineto->process, &range);
+	imported_add_range(kineto->rank->process, &range);
 }
 
 /* No place in a recording, and they say nothing of what a GPU did. */
@@ -137,12 +110,12 @@ static void add_overhead(struct kineto *kineto, const struct json_record *event,
 {
 	union trace_row row = {
 		.overheads = {
-			.name = process_writer_name(imported_writer(kineto->process), name),
+			.name = process_writer_name(imported_writer(kineto->rank->process), name),
 			.is_profiler = !strstr(name, "oading"),
 		}};
 
 	read_times(kineto, event, &row.overheads.start_ns, &row.overheads.end_ns);
-	process_writer_add(imported_writer(kineto->process), TRACE_TABLE_overheads, &row);
+	process_writer_add(imported_writer(kineto->rank->process), TRACE_TABLE_overheads, &row);
 }
 
 /* ---- what runs on GPUs ---- */
@@ -150,6 +123,20 @@ static void add_overhead(struct kineto *kineto, const struct json_record *event,
 static uint32_t device_of(const struct json_record *event)
 {
 	return json_record_u32(event, "args.device", 0);
+}
+
+/* In older traces and others' the row says it: "stream 7", or the name of the row. */
+static uint32_t stream_of(const struct kineto *kineto, const struct json_record *event)
+{
+	const struct kineto_stream *named;
+	const char *row = json_record_text(event, "tid", 0);
+
+	if (json_record_text(event, "args.stream", 0))
+		return json_record_u32(event, "args.stream", 0);
+	named = kineto_survey_stream(&kineto->survey, event);
+	if (named)
+		return named->stream;
+	return row ? (uint32_t)strtoul(row + strcspn(row, "0123456789"), NULL, 10) : 0;
 }
 
 static uint64_t node_of(const struct json_record *event)
@@ -180,14 +167,14 @@ static void add_kernel(struct kineto *kineto, const struct json_record *event, c
 	struct trace_kernels_row kernel = {
 		.device = device_of(event),
 		.context = json_record_u32(event, "args.context", 0),
-		.stream = json_record_u32(event, "args.stream", 0),
+		.stream = stream_of(kineto, event),
 		.correlation = json_record_u32(event, "args.correlation", 0),
 		.graph = graph_of(event),
 		.graph_node = node_of(event),
 	};
 
 	read_times(kineto, event, &kernel.start_ns, &kernel.end_ns);
-	imported_add_kernel(kineto->process, &kernel, &signature, name);
+	imported_add_kernel(kineto->rank->process, &kernel, &signature, name);
 }
 
 /* "Pageable", "Pinned", ... of "Memcpy HtoD (Pinned -> Device)": CUpti_ActivityMemoryKind, 0 for others. */
@@ -225,7 +212,7 @@ static void add_copy(struct kineto *kineto, const struct json_record *event, con
 		.bytes = (uint64_t)json_record_number(event, "args.bytes", 0),
 		.device = device_of(event),
 		.context = json_record_u32(event, "args.context", 0),
-		.stream = json_record_u32(event, "args.stream", 0),
+		.stream = stream_of(kineto, event),
 		.correlation = json_record_u32(event, "args.correlation", 0),
 		.graph = graph_of(event),
 		.graph_node = node_of(event),
@@ -239,7 +226,7 @@ static void add_copy(struct kineto *kineto, const struct json_record *event, con
 	if (json_record_text(event, "args.toDevice", 0))
 		copy.dst_device = json_record_u32(event, "args.toDevice", 0);
 	read_times(kineto, event, &copy.start_ns, &copy.end_ns);
-	imported_add_copy(kineto->process, &copy);
+	imported_add_copy(kineto->rank->process, &copy);
 }
 
 static void add_memset(struct kineto *kineto, const struct json_record *event, const char *name)
@@ -250,14 +237,14 @@ static void add_memset(struct kineto *kineto, const struct json_record *event, c
 		.memory = memory ? memory_kind(memory + 1) : 0,
 		.device = device_of(event),
 		.context = json_record_u32(event, "args.context", 0),
-		.stream = json_record_u32(event, "args.stream", 0),
+		.stream = stream_of(kineto, event),
 		.correlation = json_record_u32(event, "args.correlation", 0),
 		.graph = graph_of(event),
 		.graph_node = node_of(event),
 	};
 
 	read_times(kineto, event, &set.start_ns, &set.end_ns);
-	imported_add_memset(kineto->process, &set);
+	imported_add_memset(kineto->rank->process, &set);
 }
 
 /* ---- waits ---- */
@@ -274,18 +261,18 @@ static void add_event(struct kineto *kineto, uint32_t kind, const struct json_re
 			.stream = (uint32_t)json_record_number(event, "args.stream", 0),
 			.event = (uint64_t)recorded,
 		}};
-	uint32_t known = kineto->recorded.count, number;
+	uint32_t known = kineto->rank->recorded.count, number;
 
 	if (recorded <= 0)
 		return;
-	process_writer_add(imported_writer(kineto->process), TRACE_TABLE_event_calls, &row);
-	if (groups_find(&kineto->recorded, &recorded, sizeof(recorded), &number) < 0 ||
+	process_writer_add(imported_writer(kineto->rank->process), TRACE_TABLE_event_calls, &row);
+	if (groups_find(&kineto->rank->recorded, &recorded, sizeof(recorded), &number) < 0 ||
 	    number != known)
 		return;
 	row.event_calls.correlation = (uint32_t)recorded;
 	row.event_calls.kind = 1;
 	row.event_calls.stream = (uint32_t)json_record_number(event, "args.wait_on_stream", 0);
-	process_writer_add(imported_writer(kineto->process), TRACE_TABLE_event_calls, &row);
+	process_writer_add(imported_writer(kineto->rank->process), TRACE_TABLE_event_calls, &row);
 }
 
 static void add_sync(struct kineto *kineto, const struct json_record *event, const char *name)
@@ -309,26 +296,27 @@ static void add_sync(struct kineto *kineto, const struct json_record *event, con
 		if (!strcmp(name, kinds[i].name))
 			row.syncs.kind = i;
 	read_times(kineto, event, &row.syncs.start_ns, &row.syncs.end_ns);
-	process_writer_add(imported_writer(kineto->process), TRACE_TABLE_syncs, &row);
+	process_writer_add(imported_writer(kineto->rank->process), TRACE_TABLE_syncs, &row);
 	if (kinds[row.syncs.kind].event_call)
 		add_event(kineto, kinds[row.syncs.kind].event_call, event);
 }
 
 /* ---- all events ---- */
 
-struct category {
+/* The others repeat what these have, or are not known (kineto_survey.c).  Those with a capital are of PyTorch 1.8 to
+ * 1.11, scope is of Triton's profiler. */
+static const struct category {
 	const char *name;
 	void (*add)(struct kineto *kineto, const struct json_record *event, const char *name);
-	bool is_hosts; /* pid is that of the process; of what GPUs do it is the device */
-};
-
-/* The others repeat what these have: gpu_user_annotation, and arrows. */
-static const struct category categories[] = {
-	{"cuda_runtime", add_call, true},      {"cuda_driver", add_call, true},
-	{"kernel", add_kernel, false},	       {"gpu_memcpy", add_copy, false},
-	{"gpu_memset", add_memset, false},     {"cuda_sync", add_sync, false},
-	{"cpu_op", add_range, true},	       {"user_annotation", add_range, true},
-	{"python_function", add_python, true}, {"overhead", add_overhead, false},
+} categories[] = {
+	{"cuda_runtime", add_call}, {"cuda_driver", add_call},
+	{"Runtime", add_call},	    {"kernel", add_kernel},
+	{"Kernel", add_kernel},	    {"gpu_memcpy", add_copy},
+	{"Memcpy", add_copy},	    {"gpu_memset", add_memset},
+	{"Memset", add_memset},	    {"cuda_sync", add_sync},
+	{"cpu_op", add_range},	    {"Operator", add_range},
+	{"scope", add_range},	    {"user_annotation", add_range},
+	{"overhead", add_overhead}, {"python_function", add_python},
 };
 
 static const struct category *find_category(const char *name)
@@ -342,15 +330,16 @@ static const struct category *find_category(const char *name)
 /* Of the process and its threads: GPUs and their streams have names of this kind too. */
 static void take_name(struct kineto *kineto, const struct json_record *event, const char *name)
 {
-	struct process_writer *writer = imported_writer(kineto->process);
+	struct process_writer *writer = imported_writer(kineto->rank->process);
 	const char *given = json_record_text(event, "args.name", 0);
 	union trace_row thread = {.threads = {thread_of(event), 0}};
 
-	if (!given || (uint64_t)json_record_number(event, "pid", 0) != kineto->pid || !kineto->pid)
+	if (!given || (uint64_t)json_record_number(event, "pid", 0) != kineto->rank->pid ||
+	    !kineto->rank->pid)
 		return;
-	if (!strcmp(name, "process_name") && !kineto->has_command) {
-		imported_set_program(kineto->process, given);
-		kineto->has_command = true;
+	if (!strcmp(name, "process_name") && !kineto->rank->has_command) {
+		imported_set_program(kineto->rank->process, given);
+		kineto->rank->has_command = true;
 	}
 	if (strcmp(name, "thread_name") != 0)
 		return;
@@ -362,26 +351,60 @@ static void drop(struct kineto *kineto, const struct category *category)
 {
 	kineto->timeless_count++;
 	if (category->add == add_kernel)
-		imported_drop_kernel(kineto->process);
+		imported_drop_kernel(kineto->rank->process);
+}
+
+/* The process of the event becomes the one that is added to. */
+static bool choose_rank(struct kineto *kineto, const struct json_record *event,
+			enum kineto_side side)
+{
+	size_t part = kineto_survey_part(&kineto->survey, event, side);
+
+	if (part == KINETO_NO_PART)
+		return false;
+	kineto->rank = &kineto->ranks[part];
+	return true;
+}
+
+/* A pid of calls is known from the survey; without any that of the first event of the host is it. */
+static void learn_pid(struct kineto *kineto, const struct json_record *event)
+{
+	if (kineto->rank->pid || kineto->survey.part_count > 1)
+		return;
+	kineto->rank->pid = (uint64_t)json_record_number(event, "pid", 0);
+	imported_set_pid(kineto->rank->process, kineto->rank->pid);
+}
+
+/* Scopes of graphs are in rows of the GPU: they are no ranges of a thread. */
+static bool is_graph_scope(const struct kineto *kineto, const struct json_record *event)
+{
+	const struct kineto_stream *named = kineto_survey_stream(&kineto->survey, event);
+
+	return named && named->is_graph;
 }
 
 static int take_event(struct kineto *kineto, const struct json_record *event)
 {
-	const struct category *category = find_category(json_record_text(event, "cat", 0));
+	const char *category_name = json_record_text(event, "cat", 0);
+	const struct category *category = find_category(category_name);
+	enum kineto_side side = kineto_side(category_name);
 	const char *phase = json_record_text(event, "ph", 0);
 	const char *name = json_record_text(event, "name", 0);
 
-	kineto->is_trace = true;
 	if (!name || !phase)
 		return 0;
-	if (!strcmp(phase, "M"))
+	if (!strcmp(phase, "M") && choose_rank(kineto, event, KINETO_HOST))
 		take_name(kineto, event, name);
 	if (!category || strcmp(phase, "X") != 0)
 		return 0;
-	if (category->is_hosts && !kineto->pid) {
-		kineto->pid = (uint64_t)json_record_number(event, "pid", 0);
-		imported_set_pid(kineto->process, kineto->pid);
+	if (!choose_rank(kineto, event, side)) {
+		kineto->strange_count++;
+		return 0;
 	}
+	if (side == KINETO_CALL || side == KINETO_HOST)
+		learn_pid(kineto, event);
+	if (side == KINETO_HOST && is_graph_scope(kineto, event))
+		return 0;
 	if (has_times(event))
 		category->add(kineto, event, name);
 	else
@@ -427,14 +450,18 @@ static int take_device(struct kineto *kineto, const struct json_record *device)
 		.max_shared_bytes_per_sm = json_record_u32(device, "sharedMemPerMultiprocessor", 0),
 	};
 
-	imported_add_device(kineto->process, &row);
+	for (size_t i = 0; i < kineto->survey.part_count; i++)
+		imported_add_device(kineto->ranks[i].process, &row);
 	return 0;
 }
 
+/* Of merged traces it is one of the ranks', and does not say which. */
 static int take_rank(struct kineto *kineto, const struct json_record *distributed)
 {
-	struct process_writer *writer = imported_writer(kineto->process);
+	struct process_writer *writer = imported_writer(kineto->ranks[0].process);
 
+	if (kineto->survey.part_count > 1)
+		return 0;
 	process_writer_fact(writer, "rank", json_record_text(distributed, "rank", 0));
 	process_writer_fact(writer, "world_size", json_record_text(distributed, "world_size", 0));
 	return 0;
@@ -442,8 +469,9 @@ static int take_rank(struct kineto *kineto, const struct json_record *distribute
 
 static int take_fact(struct kineto *kineto, const struct json_record *fact)
 {
-	process_writer_fact(imported_writer(kineto->process), "driver",
-			    json_record_text(fact, "cuda_driver_version", 0));
+	for (size_t i = 0; i < kineto->survey.part_count; i++)
+		process_writer_fact(imported_writer(kineto->ranks[i].process), "driver",
+				    json_record_text(fact, "cuda_driver_version", 0));
 	return 0;
 }
 
@@ -477,86 +505,90 @@ static int take(const char *section, const struct json_record *record, void *con
 
 /* ---- the file ---- */
 
-/* What times count from may stand behind all of them, so it is looked for first, without parsing. */
-#define BASE_KEY "\"baseTimeNanoseconds\":"
-#define BASE_BYTES 64 /* the key and its number fit */
-
-struct scan {
-	char bytes[BASE_BYTES + PLAIN_FILE_BLOCK_BYTES + 1];
-	size_t count; /* at most BASE_BYTES between two blocks */
-};
-
-/* is_end: nothing follows; else what the end of a block may have cut is looked at with the next one. */
-static int64_t base_in(const struct scan *scan, bool is_end)
+/* One for each process of the trace.  Each has GPUs of its own: ranks on several hosts count theirs from 0. */
+static int begin_ranks(struct kineto *kineto)
 {
-	const char *key = memmem(scan->bytes, scan->count, BASE_KEY, strlen(BASE_KEY));
+	const struct kineto_survey *survey = &kineto->survey;
 
-	if (!key || (!is_end && key + BASE_BYTES > scan->bytes + scan->count))
-		return 0;
-	return bound_ns(strtoll(key + strlen(BASE_KEY), NULL, 10));
-}
-
-static void append(struct scan *scan, const void *bytes, size_t size)
-{
-	if (scan->count > BASE_BYTES) {
-		memmove(scan->bytes, scan->bytes + scan->count - BASE_BYTES, BASE_BYTES);
-		scan->count = BASE_BYTES;
-	}
-	memcpy(scan->bytes + scan->count, bytes, size);
-	scan->count += size;
-	scan->bytes[scan->count] = '\0';
-}
-
-static int find_base(struct kineto *kineto)
-{
-	struct scan *scan = calloc(1, sizeof(*scan));
-	struct plain_file *file = NULL;
-	const void *bytes;
-	size_t size;
-	int rc;
-
-	if (!scan)
+	kineto->ranks = calloc(survey->part_count, sizeof(*kineto->ranks));
+	if (!kineto->ranks)
 		return err_set(kineto->err, -ENOMEM, "%s: out of memory", kineto->path);
-	rc = plain_file_open(&file, kineto->path, kineto->err);
-	while (rc == 0 && (rc = plain_file_next(file, &bytes, &size, kineto->err)) > 0) {
-		append(scan, bytes, size);
-		kineto->base_ns = base_in(scan, false);
-		rc = kineto->base_ns ? 1 : 0;
+	for (size_t i = 0; i < survey->part_count; i++) {
+		const struct kineto_part *part = &survey->parts[i];
+		struct rank *rank = &kineto->ranks[i];
+
+		rank->process =
+			imported_part(kineto->imported, survey->part_count > 1 ? part->pid : "",
+				      survey->is_proton ? "Triton Proton" : "PyTorch profiler",
+				      survey->is_proton ? PROTON_LACKS : LACKS);
+		if (!rank->process)
+			return imported_failure(kineto->imported, kineto->err);
+		rank->pid = part->number;
+		imported_set_pid(rank->process, part->number);
 	}
-	if (rc == 0)
-		kineto->base_ns = base_in(scan, true);
-	plain_file_close(file);
-	free(scan);
-	return rc < 0 ? rc : 0;
+	kineto->rank = kineto->ranks;
+	return 0;
+}
+
+/* "categories that are not known: mtia_runtime (12), xpu (3)" */
+static void note_categories(struct kineto *kineto)
+{
+	const struct kineto_survey *survey = &kineto->survey;
+	char text[512] = "categories that are not known:";
+
+	for (size_t i = 0; i < survey->unknown_count && strlen(text) < 400; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s %s (%" PRIu64 ")",
+			 i ? "," : "", survey->unknown[i].name, survey->unknown[i].count);
+	if (survey->unknown_count)
+		imported_note(kineto->imported, text);
+}
+
+static void end_ranks(struct kineto *kineto)
+{
+	const struct kineto_survey *survey = &kineto->survey;
+
+	imported_count_timeless(kineto->ranks[0].process, kineto->timeless_count,
+				"events whose ts or dur is no number");
+	imported_count_unused(kineto->ranks[0].process, kineto->strange_count,
+			      "events of processes that are not among those of the launches");
+	note_categories(kineto);
+	for (size_t i = 0; !kineto->has_fractions && i < survey->part_count; i++)
+		process_writer_fact(imported_writer(kineto->ranks[i].process),
+				    "imported_resolution_ns", "1000");
 }
 
 static int read_events(struct kineto *kineto)
 {
-	int rc;
+	int rc = begin_ranks(kineto);
 
-	kineto->process = imported_process(kineto->imported, 0, "PyTorch profiler", LACKS);
-	if (!kineto->process)
-		return imported_failure(kineto->imported, kineto->err);
-	rc = json_records_read(kineto->path, take, kineto, kineto->err);
-	if (rc == 0 && !kineto->is_trace)
-		rc = err_set(kineto->err, -EINVAL,
-			     "%s: JSON without traceEvents, so no trace of the PyTorch profiler",
-			     kineto->path);
-	imported_count_timeless(kineto->process, kineto->timeless_count,
-				"events whose ts or dur is no number");
-	if (rc == 0 && !kineto->has_fractions)
-		process_writer_fact(imported_writer(kineto->process), "imported_resolution_ns",
-				    "1000");
+	if (rc == 0)
+		rc = json_records_read(kineto->path, take, kineto, kineto->err);
+	if (rc == 0)
+		end_ranks(kineto);
 	return rc;
+}
+
+static int check_trace(struct kineto *kineto)
+{
+	if (kineto->survey.is_trace)
+		return 0;
+	return err_set(kineto->err, -EINVAL,
+		       "%s: JSON without traceEvents, so no trace of the PyTorch profiler",
+		       kineto->path);
 }
 
 int import_kineto(struct imported *imported, const char *path, struct err *err)
 {
 	struct kineto kineto = {.imported = imported, .path = path, .err = err};
-	int rc = find_base(&kineto);
+	int rc = kineto_survey_read(&kineto.survey, path, err);
 
 	if (rc == 0)
+		rc = check_trace(&kineto);
+	if (rc == 0)
 		rc = read_events(&kineto);
-	groups_free(&kineto.recorded);
+	for (size_t i = 0; kineto.ranks && i < kineto.survey.part_count; i++)
+		groups_free(&kineto.ranks[i].recorded);
+	free(kineto.ranks);
+	kineto_survey_free(&kineto.survey);
 	return rc;
 }

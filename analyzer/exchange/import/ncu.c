@@ -1,6 +1,7 @@
 /* ncu.c - Nsight Compute's CSV: hardware counters of launches, which are given to equal launches of the other files. */
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,13 +45,33 @@ struct ncu {
 	uint32_t *first_like;
 	size_t like_capacity;
 	struct launch launch;
-	uint32_t counted_count;
+	uint32_t counted_count,
+		found_count; /* launches, and those that the other files have, too */
 	int64_t now_ns;
+	const char *path;
+	struct err *err;
 };
 
 /* ---- values ---- */
 
-/* "1,234.5"; thousands are grouped where the locale says so. */
+/* Whether commas can separate thousands there: "1,234.5" and not "12,50" or "1.234,5". */
+static bool has_thousands(const char *text)
+{
+	const char *digits = text + strspn(text, "-+");
+	size_t length = strspn(digits, "0123456789");
+	bool is_grouped = digits[length] == ',';
+
+	if (is_grouped && (length < 1 || length > 3))
+		return false;
+	for (digits += length; *digits == ','; digits += 4)
+		if (strspn(digits + 1, "0123456789") != 3)
+			return false;
+	if (*digits == '.')
+		digits += 1 + strspn(digits + 1, "0123456789");
+	return *digits != ',' && *digits != '.';
+}
+
+/* "1,234.5"; thousands are grouped where the locale says so.  False for what is no number, such as n/a. */
 static bool parse_value(const char *text, double *value)
 {
 	char digits[64], *end;
@@ -64,21 +85,26 @@ static bool parse_value(const char *text, double *value)
 	return used && !*end && *value >= 0;
 }
 
-/* To bytes and nanoseconds; decimal, as the tool says of its units.  1 for what counts things. */
-static double factor_of(const char *unit)
+/* To bytes and nanoseconds; decimal, as the tool says of its units.  1 for what counts things, 0 for a unit of bytes or
+ * times that is not known. */
+static double factor_of(const char *name, const char *unit)
 {
 	static const struct {
 		const char *unit;
 		double factor;
-	} factors[] = {{"Kbyte", 1e3}, {"Mbyte", 1e6},	 {"Gbyte", 1e9}, {"Tbyte", 1e12},
-		       {"us", 1e3},    {"usecond", 1e3}, {"ms", 1e6},	 {"msecond", 1e6},
-		       {"s", 1e9},     {"second", 1e9}};
+	} factors[] = {{"byte", 1},	 {"Kbyte", 1e3}, {"Mbyte", 1e6},   {"Gbyte", 1e9},
+		       {"Tbyte", 1e12},	 {"ns", 1},	 {"nsecond", 1},   {"us", 1e3},
+		       {"usecond", 1e3}, {"ms", 1e6},	 {"msecond", 1e6}, {"s", 1e9},
+		       {"second", 1e9}};
 
 	for (size_t i = 0; i < sizeof(factors) / sizeof(factors[0]); i++)
 		if (!strncmp(unit, factors[i].unit, strlen(factors[i].unit)) &&
 		    !isalpha((unsigned char)unit[strlen(factors[i].unit)]))
 			return factors[i].factor;
-	return 1;
+	return !strchr(unit, '%') && !strstr(name, "pct") &&
+			       (strstr(name, "byte") || strstr(name, "time_duration"))
+		       ? 0
+		       : 1;
 }
 
 /* ---- metrics and their roles ---- */
@@ -174,7 +200,37 @@ static bool is_known(const char *name)
 	return false;
 }
 
+static bool is_needed(const char *name)
+{
+	return is_known(name) || !strcmp(name, "gpu__time_duration.sum") ||
+	       !strcmp(name, "launch__registers_per_thread");
+}
+
 /* ---- launches ---- */
+
+/* What a number means must be certain: a wrong one is worse than none. */
+static int refuse_number(const struct ncu *ncu, const char *name, const char *text)
+{
+	return err_set(
+		ncu->err, -EINVAL,
+		"%s: %.80s is '%.40s', which is no number with a decimal point; run ncu again "
+		"with LC_ALL=C",
+		ncu->path, name, text);
+}
+
+static int refuse_unit(const struct ncu *ncu, const char *name, const char *unit)
+{
+	if (*unit)
+		return err_set(ncu->err, -EINVAL,
+			       "%s: %.80s is in '%.40s', a unit that is not known; export it again "
+			       "with ncu --csv --page raw --print-units base",
+			       ncu->path, name, unit);
+	return err_set(
+		ncu->err, -EINVAL,
+		"%s: no unit of %.80s: bytes and megabytes look alike; keep the row of units "
+		"behind the names of the columns, as ncu --csv --page raw writes it",
+		ncu->path, name);
+}
 
 static int add_value(struct ncu *ncu, const char *name, const char *text, const char *unit)
 {
@@ -183,9 +239,13 @@ static int add_value(struct ncu *ncu, const char *name, const char *text, const 
 	uint32_t number;
 	void *values;
 
+	if (isdigit((unsigned char)*text) && (!has_thousands(text) || !parse_value(text, &value)))
+		return is_needed(name) ? refuse_number(ncu, name, text) : 0;
 	if (!parse_value(text, &value))
 		return 0;
-	value *= factor_of(unit);
+	if (is_needed(name) && factor_of(name, unit) == 0)
+		return refuse_unit(ncu, name, unit);
+	value *= factor_of(name, unit);
 	if (!strcmp(name, "gpu__time_duration.sum"))
 		launch->duration_ns = value;
 	if (!strcmp(name, "launch__registers_per_thread"))
@@ -268,6 +328,7 @@ static int end_launch(struct ncu *ncu)
 	shape = imported_find_shape(ncu->imported, launch->name, &launch->look);
 	if (shape)
 		launch->look = shape->look;
+	ncu->found_count += shape != NULL;
 	rc = write_launch(ncu, shape ? shape->name : launch->name);
 	free(launch->name);
 	launch->name = NULL;
@@ -409,6 +470,17 @@ char *imports_ncu_metrics(void)
 
 /* ---- the file ---- */
 
+static void note_strangers(const struct ncu *ncu)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text),
+		 "counters of %" PRIu32 " of %" PRIu32
+		 " launches: no launch of the other files has that kernel, grid and block",
+		 ncu->counted_count - ncu->found_count, ncu->counted_count);
+	imported_note(ncu->imported, text);
+}
+
 static int finish(struct ncu *ncu, const char *path, struct err *err)
 {
 	int rc = end_launch(ncu);
@@ -422,12 +494,14 @@ static int finish(struct ncu *ncu, const char *path, struct err *err)
 			       path);
 	if (rc == 0 && write_metrics(ncu) < 0)
 		rc = err_set(err, -ENOMEM, "%s: out of memory", path);
+	if (rc == 0 && ncu->found_count < ncu->counted_count)
+		note_strangers(ncu);
 	return rc;
 }
 
 int import_ncu(struct imported *imported, const char *path, struct err *err)
 {
-	struct ncu ncu = {.imported = imported, .now_ns = FIRST_NS};
+	struct ncu ncu = {.imported = imported, .now_ns = FIRST_NS, .path = path, .err = err};
 	int rc = csv_rows_read(path, "ID", take, &ncu, err);
 
 	if (rc == 0)

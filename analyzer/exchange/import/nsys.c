@@ -7,15 +7,20 @@
 
 #include "exchange/import/imports.h"
 
+/* In the year 1973: nsys export --ts-normalize writes times since the epoch, others count from the start of the session. */
+#define SINCE_EPOCH_NS 100000000000000000
+
 /* 0 for what is no number: such a row is lost when the recording is read, where the beginning would be a time like any
  * other. */
 static int64_t absolute(const struct nsys *nsys, sqlite3_stmt *row, int column)
 {
 	int type = sqlite3_column_type(row, column);
+	int64_t ns;
 
 	if (type != SQLITE_INTEGER && type != SQLITE_FLOAT)
 		return 0;
-	return nsys->began_ns + sqlite3_column_int64(row, column);
+	ns = sqlite3_column_int64(row, column);
+	return ns >= SINCE_EPOCH_NS ? ns : nsys->began_ns + ns;
 }
 
 /* ---- calls ---- */
@@ -553,6 +558,54 @@ static const struct table tables[] = {
 	 LIST("start", "end", "eventType", "text", "textId", "globalTid")},
 };
 
+#define TABLES_MOST 1000
+
+/* Lists, enumerations and descriptions, which are no records. */
+static bool is_record_table(const char *name)
+{
+	static const char *const others[] = {"StringIds",   "ENUM_",	   "META_",
+					     "EXPORT_META", "TARGET_INFO", "sqlite_",
+					     "ANALYSIS_",   "DIAGNOSTIC",  "PROCESSES",
+					     "ThreadNames", "RPC_",	   "ProcessStreams"};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (!strncmp(name, others[i], strlen(others[i])))
+			return false;
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		if (!strcmp(name, tables[i].name))
+			return false;
+	return strcmp(name, "CUPTI_ACTIVITY_KIND_RUNTIME") != 0 &&
+	       strcmp(name, "CUPTI_ACTIVITY_KIND_DRIVER") != 0;
+}
+
+static int note_table(sqlite3_stmt *row, void *context)
+{
+	char *text = context;
+	size_t used = strlen(text);
+	const char *name = sqlite_text(row, 0);
+
+	if (!is_record_table(name))
+		return 0;
+	if (used < 400)
+		snprintf(text + used, 512 - used, "%s %.60s", text[used - 1] == ':' ? "" : ",",
+			 name);
+	return 0;
+}
+
+/* "tables that are not read: OSRT_API, GPU_METRICS" */
+static int note_tables(struct nsys *nsys)
+{
+	static const char beginning[] = "tables that are not read:";
+	char text[512];
+	int rc;
+
+	snprintf(text, sizeof(text), "%s", beginning);
+	rc = sqlite_list_tables(nsys->file, nsys->path, TABLES_MOST, note_table, text, nsys->err);
+	if (rc == 0 && strcmp(text, beginning) != 0)
+		imported_note(nsys->imported, text);
+	return rc;
+}
+
 static int read_tables(struct nsys *nsys)
 {
 	int rc = nsys_read_facts(nsys);
@@ -564,7 +617,9 @@ static int read_tables(struct nsys *nsys)
 	for (size_t i = 0; rc == 0 && i < sizeof(tables) / sizeof(tables[0]); i++)
 		rc = sqlite_read_table(nsys->file, nsys->path, tables[i].name, tables[i].columns,
 				       tables[i].each, nsys, nsys->err);
-	return rc < 0 ? rc : nsys_read_target(nsys);
+	if (rc == 0)
+		rc = nsys_read_target(nsys);
+	return rc < 0 ? rc : note_tables(nsys);
 }
 
 int import_nsys(struct imported *imported, const char *path, struct err *err)

@@ -251,6 +251,26 @@ int nsys_read_facts(struct nsys *nsys)
 	return rc < 0 ? rc : read_kinds(nsys);
 }
 
+/* ---- what went wrong ---- */
+
+/* Warnings and errors about what a recording is made of. */
+static int take_diagnostic(sqlite3_stmt *row, void *context)
+{
+	enum { WARNING = 2 };
+	static const char *const words[] = {"CUDA", "CUPTI", "GPU", "event", "NVTX"};
+	struct nsys *nsys = context;
+	const char *text = sqlite_text(row, 1);
+
+	if (sqlite3_column_int(row, 0) < WARNING)
+		return 0;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strstr(text, words[i])) {
+			imported_diagnose(nsys->imported, text);
+			break;
+		}
+	return 0;
+}
+
 /* ---- contexts and streams ---- */
 
 static int add_context(sqlite3_stmt *row, void *context)
@@ -520,11 +540,15 @@ int nsys_read_target(struct nsys *nsys)
 {
 	static const char *const processes[] = {"globalPid", "name", NULL};
 	static const char *const threads[] = {"globalTid", "nameId", NULL};
+	static const char *const diagnostics[] = {"severity", "text", NULL};
 	int rc = read_gpus(nsys);
 
 	if (rc == 0)
 		rc = sqlite_read_table(nsys->file, nsys->path, "PROCESSES", processes, add_command,
 				       nsys, nsys->err);
+	if (rc == 0)
+		rc = sqlite_read_table(nsys->file, nsys->path, "DIAGNOSTIC_EVENT", diagnostics,
+				       take_diagnostic, nsys, nsys->err);
 	if (rc == 0)
 		rc = sqlite_read_table(nsys->file, nsys->path, "ThreadNames", threads, add_thread,
 				       nsys, nsys->err);

@@ -14,7 +14,7 @@ struct plain_file {
 	struct archive *archive;
 	struct archive_entry *entry; /* libarchive's own might be missing: it does not look */
 	const char *path;	     /* borrowed */
-	bool is_empty;
+	bool is_empty, is_begun;
 	struct unpack_limit limit;
 	char block[PLAIN_FILE_BLOCK_BYTES];
 };
@@ -79,6 +79,11 @@ int plain_file_next(struct plain_file *file, const void **bytes, size_t *size, s
 	*size = (size_t)count;
 	if (count == 0)
 		return 0;
+	if (!file->is_begun && count >= 3 && !memcmp(file->block, "\xef\xbb\xbf", 3)) {
+		*bytes = file->block + 3;
+		*size -= 3;
+	}
+	file->is_begun = true;
 	rc = unpack_limit_add(&file->limit, (uint64_t)count,
 			      (uint64_t)archive_filter_bytes(file->archive, -1), file->path, err);
 	return rc < 0 ? rc : 1;

@@ -1,5 +1,5 @@
 /*
- * plain_file.h - what a file holds, block by block, also where it is compressed.
+ * plain_file.h - what a file holds, block by block, also where it is compressed, without a byte order mark of UTF-8.
  */
 #ifndef ROOFLINE_PLAIN_FILE_H
 #define ROOFLINE_PLAIN_FILE_H

@@ -218,7 +218,7 @@ static void find_columns(struct sqlite_file *file, const char *table, const char
 	if (query)
 		sqlite3_prepare_v2(file->handle, query, -1, &statement, NULL);
 	while (statement && sqlite3_step(statement) == SQLITE_ROW)
-		for (size_t i = 0; columns[i] && i < COLUMN_LIMIT; i++)
+		for (size_t i = 0; i < COLUMN_LIMIT && columns[i]; i++)
 			if (!sqlite3_stricmp(columns[i], sqlite_text(statement, NAME)))
 				found[i] = !sqlite3_column_int(statement, HIDDEN);
 	sqlite3_finalize(statement);
@@ -242,7 +242,7 @@ static char *make_query(struct sqlite_file *file, const char *table, const char 
 
 	find_columns(file, table, columns, found);
 	sqlite3_str_appendall(query, "SELECT ");
-	for (size_t i = 0; columns[i] && i < COLUMN_LIMIT; i++) {
+	for (size_t i = 0; i < COLUMN_LIMIT && columns[i]; i++) {
 		sqlite3_str_appendall(query, i ? ", " : "");
 		if (found[i])
 			sqlite3_str_appendf(query, "\"%w\"", columns[i]);
@@ -287,6 +287,38 @@ int sqlite_read_table(struct sqlite_file *file, const char *path, const char *ta
 		rc = read_rows(file, statement, path, each, context, err);
 	sqlite3_finalize(statement);
 	sqlite3_free(query);
+	return rc;
+}
+
+static bool has_rows(sqlite3 *file, const char *table)
+{
+	char *query = sqlite3_mprintf("SELECT 1 FROM \"%w\" LIMIT 1", table);
+	sqlite3_stmt *statement = NULL;
+	bool found = query && sqlite3_prepare_v2(file, query, -1, &statement, NULL) == SQLITE_OK &&
+		     sqlite3_step(statement) == SQLITE_ROW;
+
+	sqlite3_finalize(statement);
+	sqlite3_free(query);
+	return found;
+}
+
+int sqlite_list_tables(struct sqlite_file *file, const char *path, size_t most, sqlite_row each,
+		       void *context, struct err *err)
+{
+	static const char query[] = "SELECT name FROM sqlite_master WHERE type = 'table' AND "
+				    "sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name LIMIT ?";
+	sqlite3_stmt *statement = NULL;
+	int rc = 0, code = SQLITE_OK;
+
+	if (sqlite3_prepare_v2(file->handle, query, -1, &statement, NULL) != SQLITE_OK ||
+	    sqlite3_bind_int64(statement, 1, (sqlite3_int64)most) != SQLITE_OK)
+		rc = describe(file, path, err);
+	while (rc == 0 && (code = sqlite3_step(statement)) == SQLITE_ROW)
+		if (has_rows(file->handle, sqlite_text(statement, 0)))
+			rc = each(statement, context);
+	if (rc == 0 && code != SQLITE_DONE)
+		rc = describe(file, path, err);
+	sqlite3_finalize(statement);
 	return rc;
 }
 

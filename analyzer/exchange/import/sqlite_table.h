@@ -53,6 +53,10 @@ typedef int (*sqlite_row)(sqlite3_stmt *row, void *context);
 int sqlite_read_table(struct sqlite_file *file, const char *path, const char *table,
 		      const char *const *columns, sqlite_row each, void *context, struct err *err);
 
+/* The names of the tables that have a row, of ordinary ones; at most so many are looked at. */
+int sqlite_list_tables(struct sqlite_file *file, const char *path, size_t most, sqlite_row each,
+		       void *context, struct err *err);
+
 /* Of a row: 0 for NULL and for what is beyond 32 bits. */
 uint32_t sqlite_u32(sqlite3_stmt *row, int column);
 

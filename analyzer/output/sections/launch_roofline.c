@@ -65,10 +65,20 @@ static void describe_periods(const struct report *report, char *buffer, size_t s
 
 static void put_launch_sentence(struct page *page)
 {
+	const struct profile *profile = page->report->profile;
 	const struct roofline_launch *launch = &page->report->roofline->application.launch;
 	char text[320];
 	int used;
 
+	if (!profile->call_count || profile_op_is_early(profile, &profile->ops[0])) {
+		page_wrap(
+			page, "  ",
+			profile->call_count
+				? "what launching costs is not known: the clocks of host and GPU differ"
+				: "what launching costs is not known: no launch was recorded",
+			2);
+		return;
+	}
 	if (!launch->launch_count) {
 		page_wrap(
 			page, "  ",

@@ -192,13 +192,23 @@ static void put_iteration(struct page *page, const struct steady_device *steady)
 	page_wrap(page, "  an iteration: ", text, 4);
 }
 
+/* Where clocks differ, which calls lie before and after the steady state is not known. */
+static bool has_early(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->process_count; i++)
+		if (profile->processes[i].early_ns)
+			return true;
+	return false;
+}
+
 static void put_once(struct page *page, const struct steady_device *steady)
 {
 	const struct parts parts = {steady->once_ns, ONCE_CAUSE_COUNT, steady->once.wall_ns, 1};
 	char text[768];
 
 	snprintf(text, sizeof(text), "%s", format_ns((double)steady->once.wall_ns).text);
-	list_parts(text, sizeof(text), &parts, ", of which ", once_title);
+	if (!has_early(page->report->profile))
+		list_parts(text, sizeof(text), &parts, ", of which ", once_title);
 	page_wrap(page, "  what happens once: ", text, 4);
 }
 
