@@ -243,26 +243,20 @@ static void put_losses(const struct profile *profile)
 	}
 }
 
-static void tell_what_is_there(const char *folder, const struct sentences *notes)
+static void put_what_is_there(const struct profile *profile, const struct sentences *notes)
 {
-	struct profile *profile = NULL;
-	struct err err = {""};
-	struct understood all;
+	struct understood all = understand(profile);
 
-	if (profile_load_tables(&profile, folder, TABLES_STEADY | TABLE(losses), &err) == 0) {
-		all = understand(profile);
-		put_processes(profile, &all);
-		put_records(profile, &all);
-		put_doubts(profile, &all);
-		put_losses(profile);
-	}
+	put_processes(profile, &all);
+	put_records(profile, &all);
+	put_doubts(profile, &all);
+	put_losses(profile);
 	for (size_t i = 0; i < notes->count; i++)
 		put_line(strncmp(notes->items[i], "the file says", 13) ? "left out" : "note", "%s",
 			 notes->items[i]);
-	profile_free(profile);
 }
 
-static void tell_what_is_next(const struct import_arguments *arguments)
+static void put_next(const struct import_arguments *arguments)
 {
 	printf("%s: a recording of %zu file%s; read it with: rooflinectl report ",
 	       format_path(arguments->folder).text, arguments->count,
@@ -275,6 +269,7 @@ int cmd_import(int argc, char **argv)
 {
 	struct import_arguments arguments = {0};
 	struct sentences notes = {0};
+	struct profile *profile = NULL;
 	struct progress progress;
 	struct err err = {""};
 	int rc;
@@ -285,12 +280,16 @@ int cmd_import(int argc, char **argv)
 	progress_begin(&progress, "importing");
 	rc = imports_make(arguments.folder, arguments.paths, arguments.count, &notes, &err);
 	progress_end(&progress);
-	if (rc < 0)
+	if (rc == 0)
+		rc = profile_load_tables(&profile, arguments.folder, TABLES_STEADY | TABLE(losses),
+					 &err);
+	if (rc < 0) {
 		fprintf(stderr, "rooflinectl import: %s\n", err.text);
-	if (rc == 0) {
-		tell_what_is_next(&arguments);
-		tell_what_is_there(arguments.folder, &notes);
+	} else {
+		put_next(&arguments);
+		put_what_is_there(profile, &notes);
 	}
+	profile_free(profile);
 	sentences_free(&notes);
 	free(arguments.paths);
 	return rc < 0 ? EXIT_FAILED : EXIT_OK;
