@@ -88,13 +88,22 @@ struct limit_name limit_kernel_name(const struct limit *limit, const struct repo
 
 static void find_cause(struct limit *limit, const struct run_part *part)
 {
-	limit->cause = GAP_UNKNOWN;
-	for (int cause = 0; cause < GAP_CAUSE_COUNT; cause++)
-		if (cause != GAP_PROFILER && cause != GAP_CHILDREN &&
-		    part->by_cause_ns[cause] > limit->cause_ns) {
+	limit->cause = limit->second_cause = GAP_UNKNOWN;
+	for (int cause = 0; cause < GAP_CAUSE_COUNT; cause++) {
+		int64_t cause_ns = part->by_cause_ns[cause];
+
+		if (cause == GAP_PROFILER || cause == GAP_CHILDREN)
+			continue;
+		if (cause_ns > limit->cause_ns) {
+			limit->second_cause = limit->cause;
+			limit->second_cause_ns = limit->cause_ns;
 			limit->cause = (enum gap_cause)cause;
-			limit->cause_ns = part->by_cause_ns[cause];
+			limit->cause_ns = cause_ns;
+		} else if (cause_ns > limit->second_cause_ns) {
+			limit->second_cause = (enum gap_cause)cause;
+			limit->second_cause_ns = cause_ns;
 		}
+	}
 }
 
 static void find_part(struct limit *limit, enum limit_kind kind, int64_t part_ns)

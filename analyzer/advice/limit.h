@@ -29,6 +29,8 @@ struct limit {
 	int64_t part_ns;      /* of wall_ns: idle, copies alone, or kernels */
 	enum gap_cause cause; /* of the idle time most; that of recording is none */
 	int64_t cause_ns;
+	enum gap_cause second_cause; /* with most after that */
+	int64_t second_cause_ns;     /* 0: there is no other */
 	/* Of the kernels of all devices, or of the graphs where these were counted as a whole: the one that would gain most
 	 * if it came to its nearest roof (one without counters all its time), and its share of their time.  NULL without
 	 * kernels. */

@@ -15,6 +15,20 @@ struct gain_text gain_text_short(const struct predicted_gain *gain, enum gain_pa
 	return out;
 }
 
+struct gain_text gain_text_of(const struct predicted_gain *gain, enum gain_part part)
+{
+	static const char *const parts[] = {[GAIN_PROGRAM] = "for the run",
+					    [GAIN_STEADY] = "per step",
+					    [GAIN_PLACE] = "in the range"};
+	const struct predicted_speedup *predicted = gain_of_part(gain, part);
+	struct gain_text out;
+
+	snprintf(out.text, sizeof(out.text), "%s%.60s %s (%.2fx to %.2fx)",
+		 gain->is_assuming && !gain->is_up_to ? "up to " : "",
+		 gain_text_short(gain, part).text, parts[part], predicted->low, predicted->high);
+	return out;
+}
+
 struct gain_text gain_text_interval(const struct predicted_gain *gain, enum gain_part part)
 {
 	const struct predicted_speedup *predicted = gain_of_part(gain, part);

@@ -16,6 +16,9 @@ struct gain_text {
 /* Of one part, without its interval: "2.71x". */
 struct gain_text gain_text_short(const struct predicted_gain *gain, enum gain_part part);
 
+/* With what it is of: "2.64x per step (2.23x to 2.94x)". */
+struct gain_text gain_text_of(const struct predicted_gain *gain, enum gain_part part);
+
 /* With its interval: "2.71x (2.14x to 3.17x)".  What rests on another assumption is "up to 2.71x". */
 struct gain_text gain_text_interval(const struct predicted_gain *gain, enum gain_part part);
 

@@ -39,8 +39,8 @@ refused() {
 		diff <(grep -vE '^      (check|try) it: |^ *# the program as recorded' <<<"$output"; echo) \
 			<(sed '/^  - how the change is made/,+1d; /^ *# the program as recorded/d' sections) >differs || true
 		[ "$(grep -c '^[<>]' differs)" -eq 2 ]
-		grep -q '^> *next *rooflinectl advise ' differs
-		grep -q '^< *next *rooflinectl record ' differs
+		grep -q '^> *how: *rooflinectl advise ' differs
+		grep -q '^< *next: *rooflinectl record ' differs
 	done
 }
 
@@ -268,7 +268,7 @@ gain() {
 
 @test "a long start-up does not hide what makes the steady state faster" {
 	run -0 "$ROOFLINECTL" advise "$recordings/dependent_launch.naive"
-	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *"still runs: "*" in the steady state, 1.00x of this run"* ]]
+	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *"still runs: "*" per step "*"predicted: the whole run 1.00x"* ]]
 }
 
 # first_advice FOLDER: of what its NVTX range run does, where there is one: the rule, what is at stake, its gain and evidence

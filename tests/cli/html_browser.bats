@@ -39,7 +39,7 @@ assert ($1), 'not so'"
 	try_torch
 	holds "j['errors'] == 0 and j['complaints'] == [] and j['title'] == j['titleAtEnd']"
 	holds "j['sections'] == ['verdict', 'timeline_section', 'plan', 'roofline', 'launch_roofline', 'kernels', 'gaps', 'details', 'losses']"
-	holds "'idle time, 78.6% of the steady state' in j['verdict'] and j['pictures'] == 1 and j['opened'] >= 10"
+	holds "'GPU idle 78.6% of each step' in j['verdict'] and j['pictures'] == 1 and j['opened'] >= 10"
 	# the timeline, by keys and by the wheel
 	holds "abs(shown(t['zoomed']) / shown(t['all']) - 0.36) < 0.01 and shown(t['moved']) == shown(t['zoomed'])"
 	holds "t['moved'] != t['zoomed'] and shown(t['wheel']) < 0.6 * shown(t['moved']) and t['home'] == t['all']"

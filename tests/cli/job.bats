@@ -86,10 +86,10 @@ assert found == {"host": "", "host1": "-900000000", "host2": "-1800000000"}, fou
 
 @test "the verdict names exposed communication where that is the most, and no rank where none is late" {
 	built --compute 200000 --delay 1:host:900000
-	says verdict "limit exposed communication, "
+	says verdict "Verdict exposed communication, "
 	says verdict "waiting for rank 1 takes"
 	built --ranks 2
-	says verdict "kernels, "
+	says verdict "busy with kernels "
 	[[ "$output" != *waiting* ]]
 }
 

@@ -75,7 +75,7 @@ gain() {
 import re, sys
 change = sys.stdin.read()
 assert not change.startswith("none"), change
-found = re.search(r": (?:[\d.]+x, )?(?:up to )?([\d.]+)x \([\d.]+x to [\d.]+x\) in the steady state", change)
+found = re.search(r": (?:[\d.]+x, )?(?:up to )?([\d.]+)x per step \([\d.]+x to [\d.]+x\)", change)
 assert found and float(sys.argv[1]) <= float(found[1]) <= float(sys.argv[2]), change' "$1" "$2"
 }
 
@@ -109,10 +109,10 @@ assert found and float(sys.argv[1]) <= float(found[1]) <= float(sys.argv[2]), ch
 @test "a job's step is its steady state, and what limits it is told of all its GPUs" {
 	run "$ROOFLINECTL" report --section verdict,steady_state "$(of nccl_bucketed.naive)"
 	text=$(tr -s ' \n' ' ' <<<"$output")
-	[[ "$text" == *"limit all 2 GPUs: kernels, 9"?.?"% of the steady state; "* ]]
+	[[ "$text" == *"all 2 GPUs busy with kernels 9"?.?"% of each step ("* ]]
 	[[ "$text" == *"38 iterations of 2."??" ms "*"an iteration: 6"*" launches"* ]] # 64 kernels and what follows them, not each
 	run "$ROOFLINECTL" report --section verdict "$(of nvshmem_steal.naive)"
-	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *"kernels, "*"; task_kernel has 100% of their time"* ]] # not the start-up's
+	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *"busy with kernels "*"; task_kernel 100% of their time"* ]] # not the start-up's
 }
 
 @test "two recordings of a job give the speedup that was measured without them, in one process and in several" {
@@ -153,7 +153,7 @@ assert found and float(sys.argv[1]) <= float(found[1]) <= float(sys.argv[2]), ch
 
 @test "where kernels take the time the verdict tells how much of it is exposed communication, and of one rank nothing" {
 	run -0 "$ROOFLINECTL" report --section verdict -f json --range run "$root/tests/recordings/nccl_bucketed.naive.roofline"
-	[[ "$output" =~ "; of all ranks' time "4[0-9.]+"% is exposed communication; the steady state" ]]
+	[[ "$output" =~ "; of all ranks' time "4[0-9.]+"% is exposed communication\"" ]]
 	run -0 "$ROOFLINECTL" report --section verdict -f json "$root/tests/recordings/memory_bound.naive.roofline"
 	[[ "$output" != *communication* ]]
 }

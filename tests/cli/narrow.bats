@@ -55,7 +55,7 @@ words() {
 @test "colors and commands stay whole on a narrow terminal, --wide is not limited, and a file is as ever" {
 	PAGER=cat script -qec "stty cols 40; '$ROOFLINECTL' report graph_chain.naive.roofline" /dev/null </dev/null | tr -d '\r' >colored
 	grep -q $'^\033\[1mVerdict\033\[0m$' colored
-	grep -qx '  next    rooflinectl advise graph_chain.naive.roofline' colored
+	grep -qx '  how:  rooflinectl advise graph_chain.naive.roofline' colored
 	grep -qx '  rooflinectl report graph_chain.naive.roofline --html FILE' colored
 	! grep -q $'\001' colored
 	diff <(at 40 report --wide graph_chain.naive.roofline) <(at 80 report --wide graph_chain.naive.roofline)

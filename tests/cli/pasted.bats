@@ -51,7 +51,7 @@ file.commit()"
 	note="# the program as recorded: read it before you run it"
 	run -0 "$ROOFLINECTL" advise one
 	[ "$(grep -cF "$note" <<<"$output")" -eq 3 ] # of the verdict, the advice and what is next, each once
-	grep -A1 '^  next .*-- graph_chain naive' <<<"$output" | grep -qF "          $note"
+	grep -A1 '^  next: .*-- graph_chain naive' <<<"$output" | grep -qF "        $note"
 	run -0 "$ROOFLINECTL" report --format json one
 	[[ "$output" != *"$note"* ]]
 	sed -i '/^command,/d' one/*/process.csv

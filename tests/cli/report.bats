@@ -449,8 +449,8 @@ at_terminal() {
 	at_terminal "'$ROOFLINECTL' report '$recording'" >terminal
 	"$ROOFLINECTL" report "$recording" >pipe
 	diff <(sort pipe) <(sort terminal)
-	[[ $(grep -E "^(GPU|Verdict|  limit|  change|Recording)" terminal | cut -c 1-8) == \
-		"GPU 0  N"$'\n'Verdict$'\n'"  limit "$'\n'"  change"$'\n'Recordin ]]
+	[[ $(grep -E "^(GPU|Verdict|  GPU idle|  do:|Recording)" terminal | cut -c 1-8) == \
+		"GPU 0  N"$'\n'Verdict$'\n'"  GPU id"$'\n'"  do:   "$'\n'Recordin ]]
 	at_terminal "'$ROOFLINECTL' report --section verdict '$recording'" >section
 	diff <("$ROOFLINECTL" report --section verdict "$recording") section
 }

@@ -56,7 +56,7 @@ wrong() {
 	[ "$(field 'j["devices"][0]["wall_ns"], j["devices"][0]["idle_ns"], j["devices"][0]["idle_by_cause"]["host_compute"]')" = "(80000, 80000, 80000)" ]
 	[ "$(field 'j["gaps"][0]["host"]["then_call"], j["gaps"][0]["host"]["after_call"], j["gaps"][0]["host"]["range"]')" = "('cudaMemcpy', 'cudaDeviceSynchronize', 'check')" ]
 	run -0 "$ROOFLINECTL" report "$recording" --from 2.81ms --to 2.89ms
-	[[ "$output" == *"limit   idle time, 100.0% of the chosen time's 80.0 us; its largest cause is"$'\n'"          host compute, 100.0% of the chosen time"* ]]
+	[[ "$output" == *"GPU idle 100.0% of the chosen time's 80.0 us: host compute 100.0%"* ]]
 	[[ "$output" == *"what was chosen"* && "$output" != *"no work recorded"* ]]
 }
 

@@ -25,19 +25,19 @@ holds() {
 	for command in report advise; do
 		run -0 "$ROOFLINECTL" $command "$recordings/graph_chain.naive"
 		[ "${lines[0]}" = Verdict ]
-		[[ "${lines[1]} ${lines[2]} ${lines[3]}" == "  limit   idle time, 88."?"% of the steady state; its largest cause is launch,           6"?.?"% of the steady state; the steady state is 5.39 ms of the run's           5.78 ms" ]]
-		[[ "${lines[4]} ${lines[5]} ${lines[6]}" == "  change  Wait for the GPU only where the host needs a result: "*"x to "*"x) in the steady state, 2."??"x of this run; with 1 more "?.??"x in"*"the steady state, see Plan" ]]
-		[[ "${lines[7]}" == "  next    rooflinectl "* ]]
+		[[ "${lines[1]} ${lines[2]}" == "  GPU idle 88."?"% of each step (198 steps of 26.9 us): launch 6"?.?"%,   synchronization 2"?.?"%" ]]
+		[[ "${lines[3]} ${lines[4]}" == "  do:   Wait for the GPU only where the host needs a result: "?.??"x per step         ("*"x to "*"x); with 1 more "?.??"x, see Plan" ]]
+		[[ "${lines[5]}" == "  "@(how: |next:)" rooflinectl "* ]]
 	done
 }
 
 @test "what limits a run is what limits the part that repeats, however long the rest takes" {
 	json report "$recordings/memory_bound.naive" # idle for half of the run
 	holds "j['devices'][0]['idle_ns'] > 0.45 * j['devices'][0]['wall_ns']"
-	holds "j['verdict']['limit'].startswith('kernels, 98.8% of the steady state; triad4_kernel has 100% of their time')"
-	holds "'; the steady state is 556 ms of the run' in j['verdict']['limit'] and j['verdict']['limit'].endswith(' that recording added are left out')"
+	holds "j['verdict']['limit'].startswith('GPU busy with kernels 98.8% of each step (2,982 steps of 187 us); triad4_kernel 100% of their time')"
+	holds "j['verdict']['limit'].endswith(' that recording added to the run')"
 	json report "$recordings/work_queue.persistent" # it repeats nothing
-	holds "j['verdict']['limit'].startswith('idle time, ') and 'steady' not in j['verdict']['limit']"
+	holds "j['verdict']['limit'].startswith('GPU idle ') and 'step' not in j['verdict']['limit']"
 }
 
 @test "of a change that is judged by the whole run the verdict tells what it is of the steady state, which the limit is of" {
@@ -45,21 +45,21 @@ holds() {
 		tar -xf "$archive" --wildcards 'collision*.trace.roofline' 2>/dev/null || true
 	done
 	json report collision.once.trace.roofline
-	holds "'% of the steady state; ' in j['verdict']['limit'] and j['advice'][0]['steady']['speedup'] < 1.005 < j['advice'][0]['speedup']"
-	holds "'x); it changes what is outside of the steady state, not what limits that' in j['verdict']['change']"
+	holds "'% of each step (' in j['verdict']['limit'] and j['advice'][0]['steady']['speedup'] < 1.005 < j['advice'][0]['speedup']"
+	holds "'x); it changes what is outside of the steps' in j['verdict']['change']"
 	json report collision.trace.roofline # some of it is outside
 	holds "1.005 < j['advice'][0]['steady']['speedup'] < j['advice'][0]['speedup']"
-	holds "('; of the steady state %.2fx' % j['advice'][0]['steady']['speedup']) in j['verdict']['change']"
+	holds "(', %.2fx per step' % j['advice'][0]['steady']['speedup']) in j['verdict']['change']"
 	json report "$recordings/graph_chain.naive" # judged by the steady state
-	holds "'outside' not in j['verdict']['change'] and '; of the steady' not in j['verdict']['change']"
+	holds "'outside' not in j['verdict']['change'] and 'x), ' not in j['verdict']['change']"
 	json report "$recordings/work_queue.persistent" # it repeats nothing
-	holds "'steady' not in j['verdict']['limit'] and 'outside' not in j['verdict']['change'] and '; of the steady' not in j['verdict']['change']"
+	holds "'step' not in j['verdict']['limit'] and 'outside' not in j['verdict']['change'] and 'per step' not in j['verdict']['change']"
 }
 
 @test "the verdict's shares stand in the table of idle time, beside those of the run" {
 	run -0 "$ROOFLINECTL" report "$recordings/graph_chain.naive" -s verdict,devices
 	local shares=()
-	[[ "$output" =~ "idle time, "([0-9.]+%)" of the steady state; its largest cause is launch,"[^0-9]+([0-9.]+%) ]]
+	[[ "$output" =~ "GPU idle "([0-9.]+%)" of each step "[^:]*": launch "([0-9.]+%) ]]
 	shares=("${BASH_REMATCH[@]:1}")
 	[[ "$output" =~ the\ run\ +its\ steady\ state ]]
 	[[ "$output" =~ $'\n  idle '[^$'\n']*" ms   ${shares[0]}  #" ]]
@@ -136,7 +136,7 @@ holds() {
 
 @test "a recording that came on stdin is named by a word that says so" {
 	run -0 "$ROOFLINECTL" report - <"$recordings/graph_chain.naive.roofline"
-	[[ "$output" == *"  next    rooflinectl advise RECORDING_FROM_STDIN"* ]]
+	[[ "$output" == *"  how:  rooflinectl advise RECORDING_FROM_STDIN"* ]]
 	run -0 "$ROOFLINECTL" advise - <"$recordings/graph_chain.naive.roofline"
 	[[ "$output" == *"rooflinectl verify RECORDING_FROM_STDIN RECORDING_FROM_STDIN.after --strategy sync_every_kernel"* ]]
 	[[ "$output" == *"check it: rooflinectl verify RECORDING_FROM_STDIN AFTER"* ]]
@@ -240,9 +240,9 @@ for step, what_if in zip(plan, told):
 	of_whatif --range run "$recordings/graph_memory.malloc"
 }
 
-@test "plan, verdict and advice tell the gain of the steady state, and what it is of the run" {
+@test "plan, verdict and advice show the gain of a step, and plan and advice what it is of the run" {
 	run -0 "$ROOFLINECTL" advise "$recordings/graph_memory.malloc"
-	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *" change Allocate once before the loop, or in stream order from a pool: 6.38x (5.39x to 7.80x) in the steady state, 4.21x of this run; with 1 more 11.44x in the steady state, see Plan "*"Plan (each change with those before it) 1. Allocate once before the loop, or in stream order from a pool 6.38x (5.39x to 7.80x) in the steady state, 4.21x of this run 2. Launch the repeating sequence of short kernels as one CUDA graph 11.44x (9."*"x) in the steady state, 5.73x of this run rooflinectl whatif "*"- predicted: the steady state 6.38x (5.39x to 7.80x) - predicted: the whole run 4.21x ("* ]]
+	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *" do: Allocate once before the loop, or in stream order from a pool: 6.38x per step (5.39x to 7.80x); with 1 more 11.44x, see Plan "*"Plan (each change with those before it) 1. Allocate once before the loop, or in stream order from a pool 6.38x (5.39x to 7.80x) in the steady state, 4.21x of this run 2. Launch the repeating sequence of short kernels as one CUDA graph 11.44x (9."*"x) in the steady state, 5.73x of this run rooflinectl whatif "*"- predicted: the steady state 6.38x (5.39x to 7.80x) - predicted: the whole run 4.21x ("* ]]
 }
 
 @test "where no recording tells what operations need the low end leads, wherever a gain is told" {
@@ -253,7 +253,7 @@ told = json.load(sys.stdin)
 print(*(f'{of[end]:.2f}x' for of in (told['steady'], told) for end in ('low', 'speedup')))")
 	[[ $low != "$most" && $run_low != "$run_most" ]]
 	run -0 "$ROOFLINECTL" advise "$recordings/graph_forkjoin.naive"
-	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *"side by side: $low, up to $most ($low to "*"x) in the steady state, $run_low, up to $run_most of this run "*"predicted: this part 1."*"x, up to "*"predicted: the steady state $low, up to $most ($low to "*"predicted: the whole run $run_low, up to $run_most ($run_low to "* ]]
+	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *"side by side: $low, up to $most per step ($low to "*"x)"*"predicted: this part 1."*"x, up to "*"predicted: the steady state $low, up to $most ($low to "*"predicted: the whole run $run_low, up to $run_most ($run_low to "* ]]
 	run -0 "$ROOFLINECTL" whatif --streams "$recordings/graph_forkjoin.naive"
 	grep -qE "^  the whole run .* ${run_low/./\\.}  up to ${run_most/./\\.}\$" <<<"$output"
 	grep -qE "^  a steady iteration .* ${low/./\\.}  up to ${most/./\\.}\$" <<<"$output"

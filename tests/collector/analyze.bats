@@ -54,8 +54,8 @@ assert j['roofline']['kernels'][0]['launch_count'] == 40, j['roofline']['kernels
 
 @test "the verdict is printed behind the program's own output" {
 	analyze -- "$app" "${busy[@]}"
-	grep -A 3 '^Verdict$' with.out | tr -s '\n ' ' ' | grep -q ' limit kernels, .*step has 100% of '
-	grep -q '^  next    rooflinectl ' with.out
+	grep -A 3 '^Verdict$' with.out | tr -s '\n ' ' ' | grep -q ' GPU busy with kernels .*step 100% of '
+	grep -qE '^  (how: |next:) rooflinectl ' with.out
 	head -n 1 with.out | grep -q '^step driver'
 }
 

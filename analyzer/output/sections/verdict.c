@@ -17,11 +17,9 @@
 static void put_steady(struct sentence *sentence, const struct predicted_gain *gain)
 {
 	if (gain->steady.speedup >= SEEN)
-		sentence_append(sentence, "; of the steady state %s",
-				gain_text_short(gain, GAIN_STEADY).text);
+		sentence_append(sentence, ", %s per step", gain_text_short(gain, GAIN_STEADY).text);
 	else if (gain->steady.speedup > 0)
-		sentence_append(sentence, "; it changes what is outside of the steady state, not "
-					  "what limits that");
+		sentence_append(sentence, "; it changes what is outside of the steps");
 }
 
 static void put_gain(struct sentence *sentence, const struct report *report,
@@ -30,7 +28,7 @@ static void put_gain(struct sentence *sentence, const struct report *report,
 	enum gain_part part = gain_part_of(&item->gain, options->range != NULL);
 
 	if (gain_of_part(&item->gain, part)->speedup > 0) {
-		sentence_append(sentence, ": %s", gain_text_whole(&item->gain, part).text);
+		sentence_append(sentence, ": %s", gain_text_of(&item->gain, part).text);
 		if (part == GAIN_PROGRAM && limit_find(report).is_steady)
 			put_steady(sentence, &item->gain);
 	} else if (item->at_stake_ns)
@@ -41,16 +39,12 @@ static void put_gain(struct sentence *sentence, const struct report *report,
 
 static void put_plan(struct sentence *sentence, const struct advice *advice)
 {
-	static const char *const parts[] = {[GAIN_PROGRAM] = "of this run",
-					    [GAIN_STEADY] = "in the steady state",
-					    [GAIN_PLACE] = "in the range"};
 	size_t more = advice->plan_count - 1;
 
 	if (advice->plan_count > 1)
 		sentence_append(
-			sentence, "; with %zu more %s %s, see Plan", more,
-			gain_text_short(&advice->plan[more].together, advice->plan_part).text,
-			parts[advice->plan_part]);
+			sentence, "; with %zu more %s, see Plan", more,
+			gain_text_short(&advice->plan[more].together, advice->plan_part).text);
 }
 
 /* At its roof: the figure. */
@@ -72,10 +66,9 @@ static void put_none(struct sentence *sentence, const struct report *report)
 	else if (last && !strcmp(last->id, "prediction"))
 		sentence_append(sentence, "none is predicted: %s", last->reason);
 	else if (count > 1)
-		sentence_append(sentence, "none: of %zu that were considered none is known to gain",
-				count);
+		sentence_append(sentence, "none: of %zu changes none is known to gain", count);
 	else if (count)
-		sentence_append(sentence, "none: the one that was considered is not known to gain");
+		sentence_append(sentence, "none: the one change considered is not known to gain");
 	else
 		sentence_append(sentence, "none: nothing in this recording suggests one");
 }
@@ -98,7 +91,7 @@ static void put_bound(struct sentence *sentence, const struct recommendation *it
 	enum gain_part part = gain_part_of(&item->gain, options->range != NULL);
 
 	sentence_append(sentence, "; without the host's own code between its calls %s",
-			gain_text_whole(&item->gain, part).text);
+			gain_text_of(&item->gain, part).text);
 }
 
 static struct sentence change_of(const struct report *report, const struct output_options *options)
@@ -188,7 +181,7 @@ static const void *verdict_at(const struct row *parent, size_t index)
 void verdict_print_limit(struct page *page)
 {
 	page_title(page, "Verdict", NULL);
-	page_wrap(page, "  limit   ", limit_sentence(page->report).text, 10);
+	page_wrap(page, "  ", limit_sentence(page->report).text, 2);
 }
 
 static void print_verdict(struct page *page)
@@ -201,11 +194,12 @@ static void print_verdict(struct page *page)
 	if (!page->options->is_begun)
 		verdict_print_limit(page);
 	step = next_at(report, page->options, 0);
-	page_wrap(page, "  change  ", change_of(report, page->options).text, 10);
+	page_wrap(page, "  do:   ", change_of(report, page->options).text, 8);
 	if (step)
-		page_command(page, "  next    ", step->command);
+		page_command(page,
+			     !strcmp(step->id, "advise") ? "  how:  " : "  next: ", step->command);
 	else
-		page_wrap(page, "  next    ", done, 10);
+		page_wrap(page, "  next: ", done, 8);
 }
 
 const struct section section_verdict = {.key = "verdict",
