@@ -172,7 +172,7 @@ for name in sys.argv[1:]:
 	NO_COLOR=1 texts="$BATS_TEST_TMPDIR" xargs -P "$(nproc)" -I '{}' sh -c \
 		'"$ROOFLINECTL" report tests/recordings/{} >"$texts/{}.txt"' <"$BATS_TEST_TMPDIR/names"
 	[ "$(ls "$BATS_TEST_TMPDIR"/*.txt | wc -l)" -eq "$(wc -l <"$BATS_TEST_TMPDIR/names")" ]
-	[ "$(cat "$BATS_TEST_TMPDIR"/*.txt | awk 'length > 80 && !/^ +(next +|check it: )?(rooflinectl|ncu|perf|py-spy) /' | wc -l)" -eq 0 ]
+	[ "$(cat "$BATS_TEST_TMPDIR"/*.txt | awk 'length > 80 && !/^ +(next: +|how: +|check it: )?(rooflinectl|ncu|perf|py-spy) /' | wc -l)" -eq 0 ]
 }
 
 # Charts of a workload's other variants differ from its naive one's in their figures alone.
