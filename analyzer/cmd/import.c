@@ -283,11 +283,11 @@ int cmd_import(int argc, char **argv)
 	if (rc == 0)
 		rc = profile_load_tables(&profile, arguments.folder, TABLES_STEADY | TABLE(losses),
 					 &err);
-	if (rc < 0) {
-		fprintf(stderr, "rooflinectl import: %s\n", err.text);
-	} else {
+	if (rc == 0 && profile) {
 		put_next(&arguments);
 		put_what_is_there(profile, &notes);
+	} else {
+		fprintf(stderr, "rooflinectl import: %s\n", err.text);
 	}
 	profile_free(profile);
 	sentences_free(&notes);
