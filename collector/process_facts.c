@@ -12,6 +12,7 @@
 
 #include "roofline/frameworks.h"
 #include "roofline/ranks.h"
+#include "writer/own_descriptor.h"
 
 /* Reads at most size - 1 bytes; returns their number, 0 when there is no such file. */
 static size_t read_file(const char *path, char *buffer, size_t size)
@@ -124,20 +125,48 @@ static const struct {
 #undef FRAMEWORK_ROW
 };
 
-/* Look through the mapped files: to ask the loader would take its lock, which a thread in dlopen holds. */
+#define BLOCK_BYTES 65536
+
+/* Take the blocks of a text; a line may lie in two of them. */
+static void look_through(int descriptor, bool is_loaded[FRAMEWORK_COUNT])
+{
+	char *block = malloc(BLOCK_BYTES + 1), *end;
+	size_t kept = 0;
+	ssize_t length;
+
+	while (block && (length = read(descriptor, block + kept, BLOCK_BYTES - kept)) > 0) {
+		kept += (size_t)length;
+		block[kept] = '\0';
+		for (int i = FRAMEWORK_NONE + 1; i < FRAMEWORK_COUNT; i++)
+			is_loaded[i] |= strstr(block, frameworks[i].library) != NULL;
+		end = memrchr(block, '\n', kept);
+		if (end) {
+			kept -= (size_t)(end + 1 - block);
+			memmove(block, end + 1, kept);
+		} else if (kept == BLOCK_BYTES) {
+			kept = 0;
+		}
+	}
+	free(block);
+}
+
+/* Look at the mapped files: to ask the loader would take its lock, which a thread in dlopen holds. */
+static void find_frameworks(void *is_loaded)
+{
+	int descriptor = own_descriptor_open(AT_FDCWD, "/proc/self/maps", O_RDONLY, 0);
+
+	if (descriptor < 0)
+		return;
+	look_through(descriptor, is_loaded);
+	close(descriptor);
+}
+
 static void write_frameworks(struct trace_rows *rows)
 {
-	FILE *maps = fopen("/proc/self/maps", "re");
 	bool is_loaded[FRAMEWORK_COUNT] = {false};
-	char *line = NULL, names[128] = "";
-	size_t size = 0;
+	char names[128] = "";
 
-	while (maps && getline(&line, &size, maps) > 0)
-		for (int i = FRAMEWORK_NONE + 1; i < FRAMEWORK_COUNT; i++)
-			is_loaded[i] |= strstr(line, frameworks[i].library) != NULL;
-	free(line);
-	if (maps)
-		fclose(maps);
+	own_descriptors_do(find_frameworks, is_loaded);
 	for (int i = FRAMEWORK_NONE + 1; i < FRAMEWORK_COUNT; i++)
 		if (is_loaded[i])
 			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
