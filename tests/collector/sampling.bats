@@ -551,7 +551,8 @@ undisturbed() {
 
 @test "what is lost before the first samples of all is a loss" {
 	export ROOFLINE_SAMPLE_WINDOWS=continuous
-	MOCK_COUNTERS=cuptiPmSamplingDecodeData=8@2-2 record cuda context:1 launch:count=100,pause_us=1000
+	MOCK_COUNTERS=cuptiPmSamplingDecodeData=8@2-2 record cuda context:1 launch:count=100,pause_us=1000 \
+		"until_lines:2:recording/*/sampled_spans.csv"
 	at_least lost 10000000 "$(loss lost_sample_ns)"
 	at_least "spans" 1 "$(rows sampled_spans)"
 	rm -rf "$recording" truth
