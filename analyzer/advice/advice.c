@@ -235,7 +235,7 @@ static int recommend(struct advice *advice, const struct facts *facts, size_t de
 	if (rc == 0) {
 		put_stake(item, facts, device, rule);
 		item->is_unsure |= rule->is_unsure;
-		item->is_bound = rule->is_bound;
+		item->bound = rule->bound;
 	}
 	return rc;
 }
@@ -369,12 +369,12 @@ static double expected_ratio(const struct recommendation *item)
 	return speedup > 0 ? 1 - 1 / speedup : UNPREDICTED_PART * item->at_stake_ratio;
 }
 
-/* What happens once comes last, and a bound behind it; the greatest gain first, then most at stake. */
+/* Sort by gain, then by what is at stake; changes to what happens once follow the others, and a bound is last. */
 static int compare_items(const void *left, const void *right)
 {
 	const struct recommendation *a = left, *b = right;
 	double expected_a = expected_ratio(a), expected_b = expected_ratio(b);
-	int order = a->is_bound - b->is_bound;
+	int order = (a->bound != NULL) - (b->bound != NULL);
 
 	if (!order)
 		order = a->is_once - b->is_once;
@@ -390,7 +390,7 @@ static int compare_items(const void *left, const void *right)
 /* Of gains that differ by less than predictions do: what rests on no assumption first, then what only drops calls. */
 static bool is_better(const struct recommendation *item, const struct recommendation *than)
 {
-	if (item->is_bound)
+	if (item->bound)
 		return false;
 	if (item->gain.is_assuming != than->gain.is_assuming)
 		return than->gain.is_assuming;
@@ -526,7 +526,7 @@ const struct recommendation *advice_perhaps(const struct advice *advice, bool ha
 	const struct recommendation *most = NULL;
 
 	for (size_t i = 0;
-	     i < advice->count && !advice->items[i].is_once && !advice->items[i].is_bound; i++)
+	     i < advice->count && !advice->items[i].is_once && !advice->items[i].bound; i++)
 		if (!most || speedup_of(&advice->items[i], has_range) > speedup_of(most, has_range))
 			most = &advice->items[i];
 	return most;

@@ -33,7 +33,8 @@ struct recommendation {
 	bool is_at_roof; /* it is about kernels at their roof, which nothing else makes faster */
 	bool is_unsure; /* it may also lose: all low ends are below 1, and what is expected where only the gain is assumed; or no
 			 * recording tells whether there is anything to gain */
-	bool is_bound; /* it shows how much is left to gain, not how, and stands behind all others */
+	const char *
+		bound; /* the condition of a bound, which shows how much is left to gain, not how; else NULL */
 	struct predicted_gain gain;
 	double expected_speedup; /* of it, as gain_expected_speedup has it: what the order is by */
 };
@@ -61,7 +62,7 @@ struct next_step {
 };
 
 struct advice {
-	/* What is about what happens once comes last but for a bound.  The greatest gain first, on the steady state or the whole run,
+	/* Changes to what happens once follow the others, and a bound is last.  The greatest gain first, on the steady state or the whole run,
 	 * whichever is more, or of the range that was asked for; then most at stake.  Of gains that are nearly the same the
 	 * simplest to have, and before a change what it contains, where that brings most of the gain: see advice.c. */
 	struct recommendation *items;

@@ -463,7 +463,7 @@ bool facts_is_worth(const struct facts *facts, const struct rule *rule,
 
 	if (what_if->effect.refusal)
 		return false;
-	if (!has_range && (rule->is_bound || prediction->steady.speedup >= least))
+	if (!has_range && (rule->bound || prediction->steady.speedup >= least))
 		return prediction->steady.speedup >= least;
 	return prediction->place.speedup >= least &&
 	       (has_range || prediction->program.speedup >= least_of_program(prediction));

@@ -12,8 +12,8 @@ static const struct {
 #undef FRAMEWORK_ROW
 };
 
-/* Names of kernels that are a framework's beside those of its row: fused ones of PyTorch's compilers (NVFuser and NNC,
- * Inductor through Triton), and what XLA makes of one operation. */
+/* Further parts of a framework's kernel names: those that PyTorch's compilers fuse (NVFuser and NNC, Inductor through
+ * Triton), and those that XLA makes from a single operation. */
 static const struct {
 	enum framework framework;
 	const char *kernel;
@@ -35,7 +35,7 @@ static enum framework maker_of(const char *kernel)
 	return FRAMEWORK_NONE;
 }
 
-/* Recordings of before the key was written, and imported ones, leave a program of Python any of them. */
+/* A recording without the key, as older and imported ones are, may be of any framework if its program is Python. */
 static bool may_have_loaded(const struct profile *profile, enum framework framework)
 {
 	for (size_t i = 0; i < profile->process_count; i++) {

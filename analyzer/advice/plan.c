@@ -31,7 +31,7 @@ void plan_add_candidate(struct plan_candidates *candidates, const struct facts *
 		.alone = {.program = {1, 1, 1}, .place = {1, 1, 1}, .steady = {1, 1, 1}}};
 
 	/* a rule about a whole job is asked of one GPU */
-	if (rule->is_bound || (device != facts->main_device && !rule->technique->change_job) ||
+	if (rule->bound || (device != facts->main_device && !rule->technique->change_job) ||
 	    what_if->effect.refusal == refused_device_work || is_known(candidates, technique))
 		return;
 	if (!what_if->effect.refusal) {

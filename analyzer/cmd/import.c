@@ -230,7 +230,7 @@ static void put_doubts(const struct profile *profile, const struct understood *a
 		put_line("clocks", "times are whole microseconds");
 }
 
-/* Losses with what the first of them was; the launches are told already. */
+/* Print each kind of loss with its first example; put_doubts() prints lost launches. */
 static void put_losses(const struct profile *profile)
 {
 	for (size_t i = 0; i < profile->loss_sum_count; i++) {

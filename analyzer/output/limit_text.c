@@ -48,21 +48,22 @@ static void put_untraced(struct sentence *sentence, const struct report *report,
 static void put_share(struct sentence *sentence, const struct limit *limit,
 		      const struct report *report)
 {
-	const struct steady_device *steady = &report->steady_state->devices[limit->device];
+	const struct steady_loop *loop;
 
 	sentence_append(sentence, "%s of ",
 			format_percent((double)limit->part_ns, (double)limit->wall_ns).text);
-	if (!limit->is_steady)
+	if (!limit->is_steady) {
 		sentence_append(sentence, "%s's %s",
 				report->profile->window.is_part ? "the chosen time" : "the run",
 				format_ns((double)limit->wall_ns).text);
-	else
-		sentence_append(sentence, "each step (%s steps of %s)",
-				format_count(steady->loop.count).text,
-				format_ns((double)steady->loop.median_ns).text);
+		return;
+	}
+	loop = &report->steady_state->devices[limit->device].loop;
+	sentence_append(sentence, "each step (%s steps of %s)", format_count(loop->count).text,
+			format_ns((double)loop->median_ns).text);
 }
 
-/* Less of the run is what recording always costs. */
+/* Recording always costs up to this share of a run. */
 #define LEAST_RECORDING_PART 0.01
 
 static void put_recording(struct sentence *sentence, const struct limit *limit)
@@ -88,7 +89,7 @@ static void put_imported(struct sentence *sentence, const struct limit *limit,
 			source);
 }
 
-/* What an imported file lacks, or has at times that cannot be. */
+/* Say what an imported file lacks, and which of its times are impossible. */
 static void put_doubts(struct sentence *sentence, const struct report *report)
 {
 	const struct profile *profile = report->profile;
@@ -122,7 +123,7 @@ static void put_doubts(struct sentence *sentence, const struct report *report)
 				format_ns((double)early_ns).text);
 }
 
-/* A smaller part of the time is not worth a place in the first sentence. */
+/* A second cause of less than this share stays out of the first sentence. */
 #define LEAST_SECOND_PART 0.05
 
 /* ": launch 63.5%, synchronization 24.6%" */

@@ -133,7 +133,7 @@ static bool has_replays(const struct profile *profile)
 	return false;
 }
 
-/* What an imported file lacks, or has at the wrong time, cannot be replayed. */
+/* Refuse to predict from an imported file that lacks operations or has them at impossible times. */
 static void refuse_doubts(struct predictor *predictor, const struct profile *profile)
 {
 	if (profile->lost_launch_count)

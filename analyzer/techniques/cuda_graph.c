@@ -65,7 +65,7 @@ static bool is_long_load(const struct model *model, size_t call)
 }
 
 /* Return why the calls [first, end) cannot be captured, and at which of them, or NULL; submitting ones follow at both ends.
- * What another technique has dropped is not there. */
+ * Calls that another technique has dropped do not count. */
 static const char *why_not_captured(const struct change *change, const struct model *model,
 				    size_t first, size_t end, size_t *at)
 {
@@ -98,7 +98,7 @@ static const char *why_not_captured(const struct change *change, const struct mo
 	return NULL;
 }
 
-/* The call stays where it is; a function of the host, and graphs that are there, do not leave pieces worth it. */
+/* Return true if the call can stay and cut the iteration.  A function of the host, or a graph, leaves no piece worth capturing. */
 static bool is_cut(const char *refusal)
 {
 	return refusal == reads_back || refusal == refused_blocking_copy ||
@@ -206,7 +206,7 @@ static size_t count_launches(const struct model *model, size_t first, size_t end
 	return count;
 }
 
-/* What lies between two calls that no graph can hold. */
+/* The calls between two that no graph can hold. */
 struct piece {
 	size_t first, end;   /* calls; none: the first is the end */
 	size_t next;	     /* where the next piece may begin */

@@ -1,5 +1,5 @@
 /*
- * free_host.c - the host's own code between calls takes no time: a bound, for a change that nobody can name yet.
+ * free_host.c - the host's own code between calls takes no time: a bound, where no change is known.
  *
  * The calls of a loop stay, with what they take and wait for.  What is left is what launching and the GPU need.  At the
  * low end the host's code stays as it was, as a recording does not show what of it can go.

@@ -137,7 +137,7 @@ static bool is_nested(const struct profile *profile, const struct profile_call *
 	       !(slack_ns && is_beside(profile, outer, call, slack_ns));
 }
 
-/* Of calls that begin at one moment the longer stands first, as it may contain the others; a short one of the same kind
+/* Among calls that begin at the same time the longer one is first, as it may contain the others; a short one of the same kind
  * came before it. */
 static void put_short_first(struct process_loader *loader, int64_t slack_ns)
 {

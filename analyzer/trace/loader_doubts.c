@@ -141,7 +141,7 @@ static bool may_be_dependent(const struct profile *profile, const struct loaded_
 	       (op->op.call == PROFILE_NONE || strstr(call_text(profile, op->op.call), "Ex"));
 }
 
-/* By how much the second one of a stream overlaps the first although it cannot; 0: it does not. */
+/* Return by how much the second operation of a stream overlaps the first, which is impossible; 0: not at all. */
 static int64_t overlap_ns(const struct profile *profile, const struct loaded_op *before,
 			  const struct loaded_op *op)
 {
@@ -298,7 +298,7 @@ struct captures {
 	size_t capacity, count;
 };
 
-/* What is launched into a graph runs when the graph does. */
+/* Launches into a captured stream run when the graph does. */
 static int find_captures(struct captures *captures, const struct process_loader *loader)
 {
 	const struct profile *profile = loader->loader->profile;

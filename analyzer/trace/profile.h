@@ -453,7 +453,7 @@ struct profile_process {
 	uint32_t leader;	   /* threads[]: whose the calls of those are that is_joined says */
 	bool has_managed;	   /* page faults and migrations of managed memory were recorded */
 	bool is_filtered;	   /* by --kernels, --delay, --duration or the profiler API */
-	/* Of imports what cannot be true (loader_doubts.c). */
+	/* Impossible facts of an import (loader_doubts.c). */
 	uint64_t launch_count;	    /* calls that launch kernels or graphs */
 	uint64_t lost_launch_count; /* those of them without an operation */
 	uint64_t
@@ -710,7 +710,7 @@ static inline struct profile_op_ids profile_op_ids(const struct profile *profile
 		.correlation = op->call == PROFILE_NONE ? 0 : profile->calls[op->call].correlation};
 }
 
-/* Whether it is of an import whose clocks of host and GPU differ: which calls were made before it is not known. */
+/* Return true for an import whose clocks of host and GPU differ: it is not known which calls came before the operation. */
 static inline bool profile_op_is_early(const struct profile *profile, const struct profile_op *op)
 {
 	return profile->processes[profile_op_process(profile, op)].early_ns > 0;

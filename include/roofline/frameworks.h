@@ -1,8 +1,8 @@
 /*
  * frameworks.h - frameworks of Python whose libraries launch a program's kernels.
  *
- * The collector writes the names of those that a process has loaded into process.csv (key frameworks); the analyzer speaks
- * to their users in their own terms.  To add one: its row here, and its words in the rules (analyzer/advice/rules/).
+ * The collector writes the names of those that a process has loaded into process.csv (key frameworks); the analyzer answers
+ * in their own terms.  To add one: its row here, and its words in the rules (analyzer/advice/rules/).
  */
 #ifndef ROOFLINE_FRAMEWORKS_H
 #define ROOFLINE_FRAMEWORKS_H

@@ -99,3 +99,12 @@ small() {
 		$((999000 + $2)),1,2,1,7,0,0
 	END
 }
+
+# refused_import TEXT ARGUMENT...: exit code 1, one line on stderr, which holds the text, and nothing left
+refused_import() {
+	run -1 --separate-stderr "$ROOFLINECTL" import "${@:2}" -o refused
+	[ -z "$output" ]
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[[ "$stderr" == "rooflinectl import: "*"$1"* ]] || { echo "$stderr"; false; }
+	[ -z "$(ls -A | grep refused)" ]
+}

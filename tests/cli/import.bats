@@ -20,15 +20,6 @@ setup() {
 	made=$BATS_FILE_TMPDIR
 }
 
-# refused TEXT ARGUMENT...: exit code 1, one line on stderr, which holds the text, and nothing left
-refused() {
-	run -1 --separate-stderr "$ROOFLINECTL" import "${@:2}" -o refused
-	[ -z "$output" ]
-	[ "${#stderr_lines[@]}" -eq 1 ]
-	[[ "$stderr" == "rooflinectl import: "*"$1"* ]] || { echo "$stderr"; false; }
-	[ -z "$(ls -A | grep refused)" ]
-}
-
 # kernels RECORDING: each kernel and shape with its time
 kernels() {
 	"$ROOFLINECTL" report "$1" --format csv --section kernels | cut -d, -f2- | sort
@@ -133,29 +124,29 @@ for rank in json.load(sys.stdin)["job"]["ranks"]:
 
 @test "files that are cut off, damaged or of no known format are refused in one line, and nothing is left" {
 	head -c 100000 "$made/kineto.json" >cut.json
-	refused "cut.json: no JSON, or cut off" cut.json
+	refused_import "cut.json: no JSON, or cut off" cut.json
 	gzip <"$made/kineto.json" | head -c 5000 >cut.json.gz
-	refused "cut.json.gz:" cut.json.gz
+	refused_import "cut.json.gz:" cut.json.gz
 	head -c 40000 "$made/nsys.sqlite" >cut.sqlite
-	refused "cut.sqlite: damaged or cut off; export it again" cut.sqlite
+	refused_import "cut.sqlite: damaged or cut off; export it again" cut.sqlite
 	head -c 60 "$made/nsys.sqlite" >head.sqlite
-	refused "head.sqlite: damaged or cut off; export it again" head.sqlite
+	refused_import "head.sqlite: damaged or cut off; export it again" head.sqlite
 	{ head -c 4096 "$made/nsys.sqlite"; head -c 400000 /dev/zero; } >zero.sqlite
-	refused "zero.sqlite:" zero.sqlite
+	refused_import "zero.sqlite:" zero.sqlite
 	: >empty
-	refused "empty: the file is empty" empty
+	refused_import "empty: the file is empty" empty
 	head -c 9 /dev/zero >zeros
-	refused "zeros: none of the formats" zeros
+	refused_import "zeros: none of the formats" zeros
 	echo '{"a": 1}' >other.json
-	refused "other.json: JSON without traceEvents" other.json
+	refused_import "other.json: JSON without traceEvents" other.json
 	echo '{"traceEvents": []}' >none.json
-	refused "nothing ran on a GPU" none.json
+	refused_import "nothing ran on a GPU" none.json
 	echo '{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 7, "tid": 7, "ts": 5, "dur": 1}]}' >host.json
-	refused "nothing ran on a GPU" host.json
+	refused_import "nothing ran on a GPU" host.json
 	printf '[%.0s' {1..100} >deep.json
-	refused "deep.json: nested deeper" deep.json
-	refused "nowhere: cannot be read" nowhere
-	refused "nowhere: cannot be read" "$made/kineto.json" nowhere
+	refused_import "deep.json: nested deeper" deep.json
+	refused_import "nowhere: cannot be read" nowhere
+	refused_import "nowhere: cannot be read" "$made/kineto.json" nowhere
 }
 
 @test "a view that goes on without end is not read as a table" {
@@ -167,7 +158,7 @@ for rank in json.load(sys.stdin)["job"]["ranks"]:
 		             "(SELECT 1 UNION ALL SELECT start + 1 FROM n) SELECT start, start AS end FROM n")
 		file.commit()
 	END
-	refused "nothing ran on a GPU" view.sqlite
+	refused_import "nothing ran on a GPU" view.sqlite
 }
 
 @test "counters of Nsight Compute are those of the launches like theirs, in the file beside it" {
@@ -184,9 +175,9 @@ for rank in json.load(sys.stdin)["job"]["ranks"]:
 	diff counted.csv both.csv
 	run -0 "$ROOFLINECTL" report both
 	[[ "$output" == *"Lost: 24 lost_operations"* ]] # of launches that were counted, which that run has no times of
-	refused "nothing ran on a GPU" ncu.file
+	refused_import "nothing ran on a GPU" ncu.file
 	head -c 6000 ncu.file >cut.csv
-	refused "cut.csv: row " cut.csv nsys.file
+	refused_import "cut.csv: row " cut.csv nsys.file
 }
 
 @test "import tells what Nsight Compute has to count, each metric once" {
@@ -279,11 +270,11 @@ for rank in json.load(sys.stdin)["job"]["ranks"]:
 	"$ROOFLINECTL" import 12_kernel_trace.csv "$here/4711_kernel_trace.csv" -o two
 	[ "$(ls two | tr '\n' ' ')" = "imported.12 imported.4711 " ]
 	cmp <(cut -d, -f1-2 two/imported.12/kernels.csv) <(cut -d, -f1-2 two/imported.4711/kernels.csv)
-	refused "nothing ran on a GPU" "$here/4711_hip_api_trace.csv"
+	refused_import "nothing ran on a GPU" "$here/4711_hip_api_trace.csv"
 	head -c 1000 "$here/4711_kernel_trace.csv" >cut_kernel_trace.csv
-	refused "cut_kernel_trace.csv: row" cut_kernel_trace.csv
+	refused_import "cut_kernel_trace.csv: row" cut_kernel_trace.csv
 	printf '"Kind","Agent_Id","Queue_Id"\n"A",1,1\n' >other.csv
-	refused "other.csv: " other.csv
+	refused_import "other.csv: " other.csv
 }
 
 @test "what only nsys reads says how it becomes readable" {
@@ -297,7 +288,7 @@ for rank in json.load(sys.stdin)["job"]["ranks"]:
 
 @test "what only another format has of it says which: a trace of Perfetto" {
 	printf '\012\020' >results.pftrace
-	refused "results.pftrace: traces of Perfetto are not read; of rocprofv3 import what it writes with --output-format csv" results.pftrace
+	refused_import "results.pftrace: traces of Perfetto are not read; of rocprofv3 import what it writes with --output-format csv" results.pftrace
 }
 
 @test "what rooflinectl export wrote is no file of PyTorch or Nsight Systems: the recording itself is named" {
@@ -306,14 +297,14 @@ for rank in json.load(sys.stdin)["job"]["ranks"]:
 		"$ROOFLINECTL" export "$made/our run" -f $format -o $format.file
 	done
 	mv "$made/our run" "$made/ours"
-	refused "chrome.file: rooflinectl export wrote this, not the PyTorch profiler; read the recording itself: rooflinectl report '$made/our run'" chrome.file
-	refused "sqlite.file: rooflinectl export wrote this; read the recording itself" sqlite.file
+	refused_import "chrome.file: rooflinectl export wrote this, not the PyTorch profiler; read the recording itself: rooflinectl report '$made/our run'" chrome.file
+	refused_import "sqlite.file: rooflinectl export wrote this; read the recording itself" sqlite.file
 }
 
 @test "the same file twice is refused, by another name too" {
 	ln -s "$made/kineto.json" link.json
-	refused "link.json: the same file twice" "$made/kineto.json" link.json
-	refused "kineto.json: the same file twice" "$made/kineto.json" "$made/kineto.json"
+	refused_import "link.json: the same file twice" "$made/kineto.json" link.json
+	refused_import "kineto.json: the same file twice" "$made/kineto.json" "$made/kineto.json"
 }
 
 # with_events PYTHON: kineto.json, each event of which that code may change
@@ -368,9 +359,9 @@ assert lost["devices"][0]["wall_ns"] == whole["devices"][0]["wall_ns"]'
 
 @test "where no kernel has times that can be used nothing is made" {
 	with_events '[e.update(dur=-1) for e in kernels]'
-	refused "none of the 600 kernels in what was given has times that can be used" changed.json
+	refused_import "none of the 600 kernels in what was given has times that can be used" changed.json
 	with_events '[e.update(ts="abc") for e in kernels]'
-	refused "none of the 600 kernels in what was given has times that can be used" changed.json
+	refused_import "none of the 600 kernels in what was given has times that can be used" changed.json
 	with_events '[e.update(dur=-1) for e in kernels[1:]]'
 	"$ROOFLINECTL" import changed.json -o one
 	python3 - "$root/tests/recordings/foreign/rocprofv3/4711_kernel_trace.csv" <<-'END'
@@ -381,7 +372,7 @@ assert lost["devices"][0]["wall_ns"] == whole["devices"][0]["wall_ns"]'
 		    table.writeheader()
 		    table.writerows({**row, "Start_Timestamp": "x"} for row in rows)
 	END
-	refused "none of the 16 kernels" 8_kernel_trace.csv
+	refused_import "none of the 16 kernels" 8_kernel_trace.csv
 }
 
 @test "a table of rocprofv3 without a column that is needed is refused by the column's name" {
@@ -389,11 +380,11 @@ assert lost["devices"][0]["wall_ns"] == whole["devices"][0]["wall_ns"]'
 	for column in Start_Timestamp End_Timestamp; do
 		for table in kernel memory_copy hip_api; do
 			sed "1s/$column/Other/" "$here/4711_${table}_trace.csv" >7_${table}_trace.csv
-			refused "7_${table}_trace.csv: no column $column, which rocprofv3 writes" 7_${table}_trace.csv
+			refused_import "7_${table}_trace.csv: no column $column, which rocprofv3 writes" 7_${table}_trace.csv
 		done
 	done
 	sed '1s/Kernel_Name/Other/' "$here/4711_kernel_trace.csv" >7_kernel_trace.csv
-	refused "7_kernel_trace.csv: no column Kernel_Name, Direction, Function, Operation or Agent_Type" 7_kernel_trace.csv
+	refused_import "7_kernel_trace.csv: no column Kernel_Name, Direction, Function, Operation or Agent_Type" 7_kernel_trace.csv
 }
 
 @test "of GPUs that are not NVIDIA's nothing tells to measure ceilings, to sample, to count or to record" {
@@ -487,15 +478,15 @@ assert lost["devices"][0]["wall_ns"] == whole["devices"][0]["wall_ns"]'
 
 @test "rocprofv3's JSON and database say what of it can be imported, and a folder that its files can" {
 	echo '{"rocprofiler-sdk-tool":[{"metadata":{}}]}' >results.json
-	refused "results.json: of rocprofv3 no JSON is read; import what it writes with --output-format csv" results.json
+	refused_import "results.json: of rocprofv3 no JSON is read; import what it writes with --output-format csv" results.json
 	python3 -c '
 import sqlite3
 file = sqlite3.connect("results.db")
 file.execute("CREATE TABLE rocpd_metadata_0001 (id INTEGER)")
 file.commit()'
-	refused "results.db: databases of rocprofv3 are not read; run rocpd convert --output-format csv -i results.db and import what that writes" results.db
+	refused_import "results.db: databases of rocprofv3 are not read; run rocpd convert --output-format csv -i results.db and import what that writes" results.db
 	mkdir "my traces"
-	refused "my traces: a folder; give the files in it, such as 'my traces'/*.json, or where it is a recording of rooflinectl, read it with: rooflinectl report 'my traces'" "my traces"
+	refused_import "my traces: a folder; give the files in it, such as 'my traces'/*.json, or where it is a recording of rooflinectl, read it with: rooflinectl report 'my traces'" "my traces"
 }
 
 # As --page details prints them: rows of metrics end before the columns of rules, with a comma.
@@ -516,7 +507,7 @@ file.commit()'
 	run -0 "$ROOFLINECTL" report both --section counters --format csv
 	[[ "$output" == *dram_read_bytes*2000000*dram_write_bytes*1000000* ]]
 	sed 's/dram__bytes_[a-z]*[.]sum/DRAM Throughput/' counted.csv >details.csv
-	refused "details.csv: has none of the metrics that a report shows; count them with: ncu --csv" one.json details.csv
+	refused_import "details.csv: has none of the metrics that a report shows; count them with: ncu --csv" one.json details.csv
 	sed '$s/.$//; $s/"1.00"/"1/' counted.csv >cut.csv
-	refused "cut.csv: row 3 has another number of fields than the first" one.json cut.csv
+	refused_import "cut.csv: row 3 has another number of fields than the first" one.json cut.csv
 }

@@ -19,15 +19,6 @@ imported() {
 	run -0 "$ROOFLINECTL" import "$@" -o d
 }
 
-# refused TEXT FILE...: exit code 1, one line on stderr, which holds the text, and nothing left
-refused() {
-	run -1 --separate-stderr "$ROOFLINECTL" import "${@:2}" -o refused
-	[ -z "$output" ]
-	[ "${#stderr_lines[@]}" -eq 1 ]
-	[[ "$stderr" == "rooflinectl import: "*"$1"* ]] || { echo "$stderr"; false; }
-	[ -z "$(ls -A | grep refused)" ]
-}
-
 # holds TEXT: $output holds it, however its lines are broken
 holds() {
 	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *"$1"* ]] || { echo "$output"; echo "lacks: $1"; false; }
@@ -158,12 +149,12 @@ copy(1000, 3000.0)'
 	[[ "$output" == *"1 invalid_times"* ]]
 	sed 's/{"ph": "X", "cat": "kernel"/{"ph":, &/5' whole.json >interleaved.json
 	at=$(grep -bo '{"ph":,' interleaved.json | cut -d: -f1)
-	refused "interleaved.json: no JSON, or cut off, at byte $((at + 7)), line 1, in event 10 of traceEvents: " interleaved.json
+	refused_import "interleaved.json: no JSON, or cut off, at byte $((at + 7)), line 1, in event 10 of traceEvents: " interleaved.json
 	sed 's/, /,\n/g' whole.json | head -c 2900 >cut.json
-	refused "cut.json: no JSON, or cut off, at byte 2900, line $(($(tr -cd '\n' <cut.json | wc -c) + 1)), in event" cut.json
+	refused_import "cut.json: no JSON, or cut off, at byte 2900, line $(($(tr -cd '\n' <cut.json | wc -c) + 1)), in event" cut.json
 }
 
-# Where a block of the reader ends in the middle of the word.
+# A block of the reader ends in the middle of the word.
 @test "a number that is none is found wherever it stands in a large file" {
 	for pad in 262140 262141 262142 262143 262144; do
 		python3 -c '
@@ -189,11 +180,11 @@ call("cudaFuncGetAttributes", 9100, 20, 1); call("cudaFuncGetAttributes", 9101, 
 
 @test "launches without any kernel are named with their number and what the file says of itself" {
 	make kineto launches.json 'for i in range(50): launch(1000 + i, 1000.0 + 50 * i)'
-	refused "50 launches, but no kernel record" launches.json
+	refused_import "50 launches, but no kernel record" launches.json
 	make nsys launches.sqlite 'for i in range(50): launch(500 + i, 2000000 + 10000 * i)
 file.execute("INSERT INTO DIAGNOSTIC_EVENT VALUES (0, 2, ?)", ("No CUDA events collected. Does the process use CUDA?",))
 file.execute("INSERT INTO DIAGNOSTIC_EVENT VALUES (0, 1, ?)", ("Common injection library initialized successfully.",))'
-	refused "50 launches, but no kernel record; the file says: 'No CUDA events collected. Does the process use CUDA?'" launches.sqlite
+	refused_import "50 launches, but no kernel record; the file says: 'No CUDA events collected. Does the process use CUDA?'" launches.sqlite
 }
 
 # ranges RECORDING: "step 20" for each range with its operations
@@ -229,7 +220,7 @@ for e in events:
 	make kineto unknown.json "$ranks"'
 for e in events:
     if e["cat"] == "kernel": e["pid"] = e["args"]["device"] = 0; del e["args"]["correlation"]'
-	refused "unknown.json: a mixture of 2 processes, and nothing in it shows whose the operations of GPU '0' are; give the files of the ranks instead" unknown.json
+	refused_import "unknown.json: a mixture of 2 processes, and nothing in it shows whose the operations of GPU '0' are; give the files of the ranks instead" unknown.json
 }
 
 @test "traces of PyTorch 1.8 to 1.11, which write categories with a capital, are read" {
@@ -308,32 +299,32 @@ mark("pushed", 990000, 1600000, 101, 101, kind=59)'
 	run -0 "$ROOFLINECTL" report d --section counters --format csv
 	[[ "$output" == *",dram__bytes_read.sum,1,8250000,"*",2000000,"* ]]
 	sed 2d plain.csv >units.csv
-	refused "units.csv: no unit of dram__bytes_read.sum: bytes and megabytes look alike; keep the row of units" base.sqlite units.csv
+	refused_import "units.csv: no unit of dram__bytes_read.sum: bytes and megabytes look alike; keep the row of units" base.sqlite units.csv
 	sed 's/Mbyte/MB/' plain.csv >unknown.csv
-	refused "unknown.csv: dram__bytes_read.sum is in 'MB', a unit that is not known" base.sqlite unknown.csv
+	refused_import "unknown.csv: dram__bytes_read.sum is in 'MB', a unit that is not known" base.sqlite unknown.csv
 	sed 's/8[.]25/8,25/; s/2,000,000/2.000.000/' plain.csv >comma.csv
-	refused "comma.csv: dram__bytes_read.sum is '8,25', which is no number with a decimal point; run ncu again with LC_ALL=C" base.sqlite comma.csv
+	refused_import "comma.csv: dram__bytes_read.sum is '8,25', which is no number with a decimal point; run ncu again with LC_ALL=C" base.sqlite comma.csv
 	for number in 2.000.000 '2 000 000' 1.234,5 12,3456; do
 		sed "s/2,000,000/$number/" plain.csv >odd.csv
-		refused "op_ffma_pred_on.sum is '$number', which is no number with a decimal point" base.sqlite odd.csv
+		refused_import "op_ffma_pred_on.sum is '$number', which is no number with a decimal point" base.sqlite odd.csv
 	done
 	iconv -f UTF-8 -t UTF-16 plain.csv >wide.csv
-	refused "wide.csv: text in UTF-16" base.sqlite wide.csv
+	refused_import "wide.csv: text in UTF-16" base.sqlite wide.csv
 }
 
 @test "tables that are no traces are named with what to give in their place" {
 	echo '"Correlation_Id","Dispatch_Id","Agent_Id","Kernel_Name","Counter_Name","Counter_Value","Start_Timestamp","End_Timestamp"' >app_counter_collection.csv
-	refused "app_counter_collection.csv: counters of rocprofv3 --pmc, without a trace; give its *_kernel_trace.csv" app_counter_collection.csv
+	refused_import "app_counter_collection.csv: counters of rocprofv3 --pmc, without a trace; give its *_kernel_trace.csv" app_counter_collection.csv
 	echo '"Name","Calls","TotalDurationNs","AverageNs","Percentage"' >app_kernel_stats.csv
-	refused "app_kernel_stats.csv: sums of rocprofv3 --stats; give its *_kernel_trace.csv" app_kernel_stats.csv
+	refused_import "app_kernel_stats.csv: sums of rocprofv3 --stats; give its *_kernel_trace.csv" app_kernel_stats.csv
 	echo 'Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name' >kern_sum.csv
-	refused "kern_sum.csv: sums of nsys stats; give what nsys export --type sqlite writes" kern_sum.csv
+	refused_import "kern_sum.csv: sums of nsys stats; give what nsys export --type sqlite writes" kern_sum.csv
 	echo 'Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,Name' >gpu_trace.csv
-	refused "gpu_trace.csv: a table of nsys stats; give what nsys export --type sqlite writes" gpu_trace.csv
+	refused_import "gpu_trace.csv: a table of nsys stats; give what nsys export --type sqlite writes" gpu_trace.csv
 	printf '"Index","KernelName","gpu-id"\n0,"k",1\n' >results.csv
-	refused "results.csv: a table of rocprof, before rocprofv3; give what rocprofv3" results.csv
+	refused_import "results.csv: a table of rocprof, before rocprofv3; give what rocprofv3" results.csv
 	echo 'a,b' >any.csv
-	refused "any.csv: none of the formats" any.csv
+	refused_import "any.csv: none of the formats" any.csv
 }
 
 @test "an import prints what it understood and what it left out" {

@@ -37,7 +37,7 @@ def add_string(file, text="saxpy"):
 
 
 def make_plain(path):
-    """Nothing hostile, and a column that nobody reads, larger than any that is read."""
+    """A harmless file with a column that is larger than any that is read, and that import does not read."""
     file = honest(path)
     add_string(file)
     file.execute("CREATE TABLE TARGET_INFO_SYSTEM_ENV (raw BLOB, name TEXT, value TEXT)")

@@ -1,7 +1,8 @@
 /*
  * host_code.c - the launching thread runs code of its own while the GPU is idle.
  *
- * No recording shows which of that code could go, so this is a bound: the run with none of it between the calls of loops.
+ * A recording does not show which of that code is needed, so this is a bound: the run with none of it between the calls of
+ * loops.
  * Fires where that code is the largest cause of the idle time that limits the steady state, and no graph, which
  * removes the code between the launches that it holds, brings as much.
  */
@@ -85,5 +86,5 @@ const struct rule rule_host_code = {
 	.is_candidate = is_candidate,
 	.add_evidence = add_evidence,
 	.is_unsure = true,
-	.is_bound = true,
+	.bound = "without the host's own code between its calls",
 };

@@ -251,7 +251,9 @@ struct rule {
 			    const struct what_if *what_if);
 	bool is_about_kernels; /* also where they run all the time */
 	bool is_unsure;	       /* no recording tells whether there is anything to gain */
-	bool is_bound; /* shows what is left to gain, not how: it stands behind all others, and in no plan */
+	/* A bound shows how much is left to gain, not how, and is last and in no plan: the condition that it holds under, as
+	 * "without the host's own code between its calls".  NULL: it is none. */
+	const char *bound;
 	bool is_at_roof; /* about kernels at their roof: nothing else makes them faster, and no recording tells whether this can be done */
 	bool is_once; /* about what a program does once: where it repeats something, it stands behind all about that */
 	const char *

@@ -34,7 +34,7 @@ struct moments {
 	struct spans of[CAUSE_COUNT]; /* of[JOB_LATE_DEVICE] stays empty: the rest */
 };
 
-/* Whether nothing shows when it was launched. */
+/* Return true if nothing shows when the operation was launched. */
 static bool has_no_launch(const struct profile *profile, const struct profile_op *op)
 {
 	if (profile_op_is_early(profile, op))

@@ -478,8 +478,8 @@ static bool has_lost(const struct profile *profile, uint32_t process, int64_t fr
 	       profile->lost_launches[found].start_ns <= to_ns;
 }
 
-/* Whether something that the file lost may have run then: it was launched in the gap, or between what ran before and
- * after it. */
+/* Return true if an operation that the file lost may have run in the gap: it was launched there, or between the operations
+ * before and after it. */
 static bool may_hide_work(const struct profile *profile, const struct gap *gap)
 {
 	const struct profile_op *before = &profile->ops[gap->before];
@@ -498,7 +498,7 @@ static bool may_hide_work(const struct profile *profile, const struct gap *gap)
 	return has_lost(profile, process, from_ns, to_ns);
 }
 
-/* Where the clocks of host and GPU differ, what the host did is known no better than by that much. */
+/* If the clocks of host and GPU differ, times of the host are only known within that difference. */
 static void blur(const struct gap_finder *finder, struct gap *gap)
 {
 	const struct profile *profile = finder->profile;

@@ -95,10 +95,10 @@ void imported_add_range(struct imported_process *process, const struct imported_
 /* The recording lasted until then at least: of what is added by process_writer_add. */
 void imported_saw(struct imported_process *process, int64_t end_ns);
 
-/* What the file itself says of what went wrong while it was recorded. */
+/* Add the file's own report of what went wrong while it was recorded. */
 void imported_diagnose(struct imported *imported, const char *text);
 
-/* What of the file is not read, for people. */
+/* Add a sentence about a part of the file that is not read. */
 void imported_note(struct imported *imported, const char *text);
 
 /* Records of the file that do not become rows. */

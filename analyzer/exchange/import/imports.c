@@ -132,7 +132,7 @@ static int refuse_table(const struct beginning *beginning, const char *path, str
 	return 0;
 }
 
-/* Of UTF-16 the byte order mark, or the zero of a first letter. */
+/* Return true if the text begins with the byte order mark of UTF-16, or with a letter and a zero. */
 static bool is_utf16(const struct beginning *beginning)
 {
 	return beginning->count > 3 &&

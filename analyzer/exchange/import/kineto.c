@@ -19,7 +19,7 @@
 	"by address, loading and compiling of code, hardware counters, and what recording itself cost; "  \
 	"calls of Python functions are left out"
 
-/* What no trace of Triton's profiler has. */
+/* Facts that no trace of Triton's profiler has. */
 #define PROTON_LACKS                                                                                \
 	"calls of the host, which launched what, dimensions of launches, copies and memsets, the "  \
 	"GPU's name and size, several GPUs, times since an epoch, the program, and what recording " \
@@ -455,7 +455,7 @@ static int take_device(struct kineto *kineto, const struct json_record *device)
 	return 0;
 }
 
-/* Of merged traces it is one of the ranks', and does not say which. */
+/* Merged traces keep this record of one rank only, and do not say which. */
 static int take_rank(struct kineto *kineto, const struct json_record *distributed)
 {
 	struct process_writer *writer = imported_writer(kineto->ranks[0].process);

@@ -16,7 +16,7 @@
 
 /* ---- times ---- */
 
-/* Sums of a few of them stay within 64 bits; what is farther is refused as no time by whoever reads the row. */
+/* Sums of a few of them stay within 64 bits; the reader of a row refuses larger ones. */
 #define FARTHEST_NS (INT64_MAX / 4)
 
 static int64_t bound_ns(int64_t ns)
@@ -55,7 +55,7 @@ int64_t kineto_ns(const char *text)
 
 /* ---- categories ---- */
 
-/* Those with a capital are of PyTorch 1.8 to 1.11.  What repeats others, and arrows, is on neither side. */
+/* PyTorch 1.8 to 1.11 writes them with a capital.  Arrows, and events that repeat others, are on neither side. */
 enum kineto_side kineto_side(const char *category)
 {
 	static const struct {
@@ -96,7 +96,7 @@ static void split_pid(const char *text, char *prefix, size_t size, uint64_t *num
 	snprintf(prefix, size, "%.*s", (int)(end < size ? end : size - 1), text);
 }
 
-/* Whether rows of a GPU with this text are of a process with that one: "rank0 GPU" is of "rank0". */
+/* Return true if GPU rows with this text belong to a process with that one: "rank0 GPU" to "rank0". */
 static bool is_prefix_of(const char *part, const char *lane)
 {
 	size_t length = strlen(part);
@@ -283,7 +283,7 @@ static size_t count_candidates(const struct kineto_survey *survey, const struct 
 	return plain_count;
 }
 
-/* Of a rank whose trace has no calls only the text in front of the GPU's number is known. */
+/* A rank whose trace has no calls is only known by the text in front of the GPU's number. */
 static int settle_lanes(struct kineto_survey *survey, bool *is_open)
 {
 	int rc = 0;

@@ -2,7 +2,7 @@
  * kineto_survey.h - whose trace it is: what has to be known of all events before the first is taken.
  *
  * A trace is of one process as a rule.  Programs that merge the traces of several ranks leave the process ids apart, with
- * a text in front of them or without, while the ids of launches are counted in each process anew: which process a kernel
+ * a text in front of them or without, while the ids of launches start again in each process: which process a kernel
  * is of follows from the text, from which process made the launch, or, where launches of several have its id, from where
  * it stands in the file, as merged files follow each other.
  */
@@ -53,7 +53,7 @@ struct kineto_survey {
 	size_t part_count, part_capacity;
 	struct kineto_lane *lanes;
 	size_t lane_count, lane_capacity;
-	struct kineto_call *calls; /* by correlation, where lanes alone do not tell */
+	struct kineto_call *calls; /* by correlation, if lanes alone do not decide */
 	size_t call_count, call_capacity;
 	struct kineto_stream {
 		int64_t tid;
@@ -68,7 +68,7 @@ struct kineto_survey {
 	size_t unknown_count, unknown_capacity;
 };
 
-/* Where an event belongs, by its category. */
+/* The side that an event belongs to, by its category. */
 enum kineto_side { KINETO_CALL, KINETO_HOST, KINETO_GPU, KINETO_NEITHER, KINETO_UNKNOWN };
 enum kineto_side kineto_side(const char *category);
 

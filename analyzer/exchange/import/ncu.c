@@ -54,7 +54,7 @@ struct ncu {
 
 /* ---- values ---- */
 
-/* Whether commas can separate thousands there: "1,234.5" and not "12,50" or "1.234,5". */
+/* Return true if commas can separate thousands: in "1,234.5", not in "12,50" or "1.234,5". */
 static bool has_thousands(const char *text)
 {
 	const char *digits = text + strspn(text, "-+");
@@ -208,7 +208,7 @@ static bool is_needed(const char *name)
 
 /* ---- launches ---- */
 
-/* What a number means must be certain: a wrong one is worse than none. */
+/* Refuse a number whose meaning is not certain: a wrong one is worse than none. */
 static int refuse_number(const struct ncu *ncu, const char *name, const char *text)
 {
 	return err_set(

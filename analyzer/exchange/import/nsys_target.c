@@ -347,7 +347,7 @@ struct ordinal {
 	const struct gpu *gpu;
 };
 
-/* Of one file: no machine has as many. */
+/* The most GPUs of one file; no machine has as many. */
 #define GPU_LIMIT 1024
 #define ORDINAL_LIMIT 65536
 

@@ -51,7 +51,7 @@ static const struct column advice_columns[] = {
 	FIELD(struct recommendation, workload),
 	{FIELD_AS("once", struct recommendation, is_once)},
 	{FIELD_AS("unsure", struct recommendation, is_unsure)},
-	{FIELD_AS("bound", struct recommendation, is_bound)},
+	FIELD(struct recommendation, bound),
 	{FIELD_AS("minor", struct recommendation, is_minor)},
 	{FIELD_AS("at_roof", struct recommendation, is_at_roof)},
 	{FIELD_AS("up_to", struct recommendation, gain.is_up_to)},

@@ -192,7 +192,7 @@ static void put_iteration(struct page *page, const struct steady_device *steady)
 	page_wrap(page, "  an iteration: ", text, 4);
 }
 
-/* Where clocks differ, which calls lie before and after the steady state is not known. */
+/* If clocks differ, it is not known which calls lie before and after the steady state. */
 static bool has_early(const struct profile *profile)
 {
 	for (size_t i = 0; i < profile->process_count; i++)

@@ -84,14 +84,13 @@ static void put_item(struct sentence *sentence, const struct report *report,
 	put_gain(sentence, report, item, options);
 }
 
-/* How much is left to gain where nobody can say yet by what. */
+/* Say how much is left to gain if no change is known to gain it. */
 static void put_bound(struct sentence *sentence, const struct recommendation *item,
 		      const struct output_options *options)
 {
 	enum gain_part part = gain_part_of(&item->gain, options->range != NULL);
 
-	sentence_append(sentence, "; without the host's own code between its calls %s",
-			gain_text_of(&item->gain, part).text);
+	sentence_append(sentence, "; %s %s", item->bound, gain_text_of(&item->gain, part).text);
 }
 
 static struct sentence change_of(const struct report *report, const struct output_options *options)
@@ -112,11 +111,11 @@ static struct sentence change_of(const struct report *report, const struct outpu
 		return sentence;
 	}
 	put_none(&sentence, report);
-	if (advice->count && !advice->items[0].is_bound) {
+	if (advice->count && !advice->items[0].bound) {
 		sentence_append(&sentence, "; of what happens once: ");
 		put_item(&sentence, report, &advice->items[0], options);
 	}
-	if (advice->count && advice->items[advice->count - 1].is_bound)
+	if (advice->count && advice->items[advice->count - 1].bound)
 		put_bound(&sentence, &advice->items[advice->count - 1], options);
 	return sentence;
 }

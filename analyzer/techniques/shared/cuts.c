@@ -5,7 +5,7 @@
 #include "base/format.h"
 #include "trace/profile.h"
 
-/* Of a copy; 0: the call copies nothing. */
+/* Return the bytes that the call copies, or 0. */
 static uint64_t copied_bytes(const struct profile *profile, uint32_t call)
 {
 	for (size_t i = 0; i < profile->op_count; i++)
