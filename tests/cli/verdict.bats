@@ -18,7 +18,7 @@ json() {
 
 # holds EXPRESSION: of that JSON, j
 holds() {
-	python3 -c "import json; j = json.load(open('answer.json')); assert ($1), 'not so'"
+	python3 -c "import json, re; j = json.load(open('answer.json')); assert ($1), 'not so'"
 }
 
 @test "report and advise begin with what limits the run, the best change with its interval, and a command" {
@@ -38,6 +38,23 @@ holds() {
 	holds "j['verdict']['limit'].endswith(' that recording added to the run')"
 	json report "$recordings/work_queue.persistent" # it repeats nothing
 	holds "j['verdict']['limit'].startswith('GPU idle ') and 'step' not in j['verdict']['limit']"
+}
+
+@test "idle time is shown with its two largest causes, in that order" {
+	json report "$recordings/torch_train"
+	holds "j['verdict']['limit'].startswith('GPU idle 78.6% of each step (201 steps of 1.62 ms): host compute 53.7%, launch 23.3%')"
+}
+
+@test "the host's own code is a bound behind all advice and in no plan, and only about steps that it makes longer" {
+	json report "$recordings/graph_modes.thread_local" # nothing else is known
+	holds "[(a['id'], a['bound']) for a in j['advice']] == [('host_code', 'without the host\\'s own code between its calls')] and j['plan'] == []"
+	holds "re.search(r'^none: of \d+ changes none is known to gain; without the host.s own code between its calls up to [\d.]+x per step', j['verdict']['change'])"
+	json report "$recordings/atomic_batch.batch_16" # it gains more than what is advised
+	holds "[a['id'] for a in j['advice']] == ['hot_atomics', 'host_code'] and not j['advice'][0]['bound'] and 'without the host' not in j['verdict']['change']"
+	json report "$recordings/jit_gemm.cold_start" # steps are as long without
+	holds "'host_code' in [r['id'] for r in j['rejected']]"
+	json report "$recordings/work_queue.persistent" # nothing repeats
+	holds "'host_code' not in [x['id'] for x in j['advice'] + j['rejected']]"
 }
 
 @test "of a change that is judged by the whole run the verdict tells what it is of the steady state, which the limit is of" {

@@ -199,6 +199,45 @@ static void test_pieces(void **state)
 	loop_expect_refusal(K8 "m" K8 "g" K8, &technique_cuda_graph, refused_has_graphs);
 }
 
+static void expect_set_up(const char *calls, uint64_t nodes)
+{
+	struct loop_fixture fixture = loop_of(calls);
+
+	fixture.application.is_first_like = true;
+	assert_null(loop_apply(&fixture, &technique_cuda_graph));
+	assert_float_equal(fixture.application.setup_ns,
+			   costs_instantiate_ns(fixture.ceilings, nodes), 1e-9);
+	loop_free(&fixture);
+}
+
+/* All graphs of an iteration are made once, not only the largest. */
+static void test_pieces_set_up(void **state)
+{
+	(void)state;
+	expect_set_up(K8 K8, 16);
+	expect_set_up(K8 "m" K8 "k", 17);
+}
+
+/* A graph launch of 5 us is worth four launches of 2 us, not three. */
+static void test_least_piece(void **state)
+{
+	const struct costs costs = {.graph_launch_ns = 5000, .launch_call_ns = 2000};
+	struct loop_fixture fixture = loop_of("kkkmkkkk");
+
+	(void)state;
+	fixture.run.costs = &costs;
+	assert_null(loop_apply(&fixture, &technique_cuda_graph));
+	loop_expect(&fixture, 4, "....Gnnn");
+	loop_free(&fixture);
+}
+
+/* The graphs of a cut loop would hold kernels that are unloaded, too. */
+static void test_uncut(void **state)
+{
+	(void)state;
+	loop_expect_refusal(K8 "m" K8 "z", &technique_cuda_graph, refused_allocates);
+}
+
 /* The read is in the first graph, its wait is not; what the host launches then is another graph. */
 static void test_read_between(void **state)
 {
@@ -293,6 +332,10 @@ int main(void)
 		SENTENCE("what cannot be captured is refused with the reason", test_graph_refusals),
 		SENTENCE("calls that no graph can hold cut an iteration into several graphs",
 			 test_pieces),
+		SENTENCE("each graph of a cut iteration is set up", test_pieces_set_up),
+		SENTENCE("a piece is captured where its launches cost more than that of a graph",
+			 test_least_piece),
+		SENTENCE("code that is unloaded refuses a loop that is cut, too", test_uncut),
 		SENTENCE(
 			"a read that the host waits for ends a graph, and the next begins after the wait",
 			test_read_between),
