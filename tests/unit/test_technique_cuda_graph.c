@@ -201,9 +201,15 @@ static void test_pieces(void **state)
 
 static void expect_set_up(const char *calls, uint64_t nodes)
 {
+	const struct ceiling larger = {.id = CEILING_graph_instantiate,
+				       .parameter = 100,
+				       .value = 100};
 	struct loop_fixture fixture = loop_of(calls);
 
-	fixture.application.is_first_like = true;
+	assert_int_equal(ceilings_add(fixture.ceilings, &larger), 0);
+	assert_null(ceilings_sort(fixture.ceilings));
+	assert_true(costs_instantiate_ns(fixture.ceilings, nodes) >
+		    costs_instantiate_ns(fixture.ceilings, nodes - 1));
 	assert_null(loop_apply(&fixture, &technique_cuda_graph));
 	assert_float_equal(fixture.application.setup_ns,
 			   costs_instantiate_ns(fixture.ceilings, nodes), 1e-9);
@@ -215,7 +221,7 @@ static void test_pieces_set_up(void **state)
 {
 	(void)state;
 	expect_set_up(K8 K8, 16);
-	expect_set_up(K8 "m" K8 "k", 17);
+	expect_set_up(K8 "m" K8 "kk", 18);
 }
 
 /* A graph launch of 5 us is worth four launches of 2 us, not three. */
