@@ -377,7 +377,8 @@ static const char *capture_loop(struct capturing *capturing, const struct loop *
 	return NULL;
 }
 
-/* Return the fewest launches that cost the host more than that of a graph. */
+/* Return the launches that a piece needs: the fewest that cost the host more than the launch of a graph, and one more, as no
+ * pair of recordings has measured graphs between cuts that are shorter. */
 static size_t least_launches(const struct costs *costs)
 {
 	return costs && costs->launch_call_ns > 0

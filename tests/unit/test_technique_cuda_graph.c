@@ -224,7 +224,7 @@ static void test_pieces_set_up(void **state)
 	expect_set_up(K8 "m" K8 "kk", 18);
 }
 
-/* A graph launch of 5 us is worth four launches of 2 us, not three. */
+/* A graph launch of 5 us costs less than three launches of 2 us; a piece needs one more. */
 static void test_least_piece(void **state)
 {
 	const struct costs costs = {.graph_launch_ns = 5000, .launch_call_ns = 2000};
