@@ -97,7 +97,7 @@ static bool resolve(void *handle)
 	return false;
 }
 
-void cupti_api_ask_version(void)
+static void ask_version(void)
 {
 	if (!api.version && api.cuptiGetVersion(&api.version) != CUPTI_SUCCESS)
 		api.version = 0;
@@ -106,7 +106,7 @@ void cupti_api_ask_version(void)
 /* CUPTI 13.3 and newer tell nothing without a driver: whether they can be used, the subscription says. */
 static bool is_new_enough(void)
 {
-	cupti_api_ask_version();
+	ask_version();
 	if (api.version >= CUPTI_OLDEST || (!api.version && api.cuptiSubscribe_v2))
 		return true;
 	log_warn("%s is CUPTI %s, 12.4 is needed; nothing is recorded. Install a newer one, or set "
@@ -143,6 +143,162 @@ const struct cupti_api *cupti_api_load(const char *library)
 	pthread_once(&once, load_once);
 	return is_usable ? &api : NULL;
 }
+
+/* ---- sharing ---- */
+
+static CUpti_SubscriberHandle self;
+static CUpti_BuffersCallbackRequestFunc request;
+static CUpti_BuffersCallbackCompleteFunc complete;
+
+static CUptiResult enable_shared(CUpti_ActivityKind kind)
+{
+	return api.cuptiActivityEnable_v2(self, kind, NULL);
+}
+
+static CUptiResult disable_shared(CUpti_ActivityKind kind)
+{
+	return api.cuptiActivityDisable_v2(self, kind, NULL);
+}
+
+static CUptiResult dump_shared(CUpti_ActivityKind kind)
+{
+	return api.cuptiActivityEnableAndDump_v2(self, kind, NULL);
+}
+
+static CUptiResult enable_runtime_shared(CUpti_CallbackId id, uint8_t is_on)
+{
+	return api.cuptiActivityEnableRuntimeApi_v2(self, id, is_on);
+}
+
+static CUptiResult enable_driver_shared(CUpti_CallbackId id, uint8_t is_on)
+{
+	return api.cuptiActivityEnableDriverApi_v2(self, id, is_on);
+}
+
+static CUptiResult set_attribute_shared(CUpti_ActivityAttribute attribute, size_t *size,
+					void *value)
+{
+	return api.cuptiActivitySetAttribute_v2(self, attribute, size, value);
+}
+
+/* Attributes of a subscriber that 13.4 has and the headers of CUDA 13.0 lack (cupti_activity.h of CUDA 13.5). */
+enum {
+	ALL_SYNC_RECORDS = 16,
+	DEVICE_GRAPH_TRACE = 19,
+	GRAPHS_AS_A_WHOLE = 20,
+	THREAD_ID_TYPE = 21
+};
+
+static CUptiResult set_flag_shared(int attribute, uint8_t value)
+{
+	size_t size = sizeof(value);
+
+	return api.cuptiActivitySetAttribute_v2(self, (CUpti_ActivityAttribute)attribute, &size,
+						&value);
+}
+
+static CUptiResult all_sync_records_shared(uint8_t is_on)
+{
+	return set_flag_shared(ALL_SYNC_RECORDS, is_on);
+}
+
+static CUptiResult device_graph_shared(uint8_t is_on)
+{
+	CUptiResult result = set_flag_shared(GRAPHS_AS_A_WHOLE, is_on);
+
+	return result == CUPTI_SUCCESS ? set_flag_shared(DEVICE_GRAPH_TRACE, is_on) : result;
+}
+
+static CUptiResult thread_id_type_shared(CUpti_ActivityThreadIdType type)
+{
+	size_t size = sizeof(type);
+
+	return api.cuptiActivitySetAttribute_v2(self, (CUpti_ActivityAttribute)THREAD_ID_TYPE,
+						&size, &type);
+}
+
+static void CUPTIAPI request_shared(uint8_t **buffer, size_t *size, size_t *most_records,
+				    void *info)
+{
+	(void)info;
+	request(buffer, size, most_records);
+}
+
+static void CUPTIAPI complete_shared(uint8_t *buffer, size_t size, size_t valid_bytes, void *info)
+{
+	(void)info;
+	complete(NULL, 0, buffer, size, valid_bytes);
+}
+
+static CUptiResult register_shared(CUpti_BuffersCallbackRequestFunc on_request,
+				   CUpti_BuffersCallbackCompleteFunc on_complete)
+{
+	request = on_request;
+	complete = on_complete;
+	return api.cuptiActivityRegisterCallbacks_v2(self, request_shared, complete_shared);
+}
+
+static CUptiResult next_record_shared(uint8_t *buffer, size_t valid_bytes, CUpti_Activity **record)
+{
+	return api.cuptiActivityGetNextRecord_v2(self, buffer, valid_bytes, record);
+}
+
+static CUptiResult dropped_shared(CUcontext context, uint32_t stream, size_t *count)
+{
+	return api.cuptiActivityGetNumDroppedRecords_v2(self, context, stream, count);
+}
+
+static bool has_sharing(void)
+{
+#define CUPTI_HAS(function) &&api.function
+	return api.version >= CUPTI_WITH_SHARING &&
+	       api.cuptiSubscribe_v2 CUPTI_SHARING_FUNCTIONS(CUPTI_HAS);
+#undef CUPTI_HAS
+}
+
+static void share(CUpti_SubscriberHandle subscriber)
+{
+	self = subscriber;
+	api.cuptiActivityEnable = enable_shared;
+	api.cuptiActivityDisable = disable_shared;
+	api.cuptiActivityEnableAndDump = dump_shared;
+	api.cuptiActivityEnableRuntimeApi = enable_runtime_shared;
+	api.cuptiActivityEnableDriverApi = enable_driver_shared;
+	api.cuptiActivityEnableAllSyncRecords = all_sync_records_shared;
+	api.cuptiActivityEnableDeviceGraph = device_graph_shared;
+	api.cuptiSetThreadIdType = thread_id_type_shared;
+	api.cuptiActivitySetAttribute = set_attribute_shared;
+	api.cuptiActivityRegisterCallbacks = register_shared;
+	api.cuptiActivityGetNextRecord = next_record_shared;
+	api.cuptiActivityGetNumDroppedRecords = dropped_shared;
+}
+
+/* CUPTI 12 does not name the one that was there before. */
+CUptiResult cupti_api_subscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc callback,
+				char *other, size_t other_size)
+{
+	bool is_shared = has_sharing();
+	struct cupti_shared_params parameters = {
+		.first = {.structSize = is_shared ? offsetof(struct cupti_shared_params, padding) +
+							    sizeof(parameters.padding)
+						  : CUpti_SubscriberParams_STRUCT_SIZE,
+			  .subscriberName = "rooflinectl",
+			  .oldSubscriberName = other,
+			  .oldSubscriberSize = other_size},
+		.allow_multiple_subscribers = is_shared};
+	CUptiResult result = api.cuptiSubscribe_v2 ? api.cuptiSubscribe_v2(subscriber, callback,
+									   NULL, &parameters.first)
+						   : api.cuptiSubscribe(subscriber, callback, NULL);
+
+	if (result != CUPTI_SUCCESS)
+		return result;
+	if (is_shared)
+		share(*subscriber);
+	ask_version();
+	return result;
+}
+
+/* ---- counters and samples ---- */
 
 static int driver_cuda_version(void)
 {

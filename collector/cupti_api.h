@@ -32,6 +32,43 @@ CUptiResult cuptiNvtxExtensionInitialize(void *export_table);
 /* NVTX before CUDA crashes 13.0 GA. */
 #define CUPTI_VERSION_NVTX_UNSAFE 130000
 
+/* A subscriber that agrees to others names itself in each call, and has records and buffers of its own (cupti_activity.h of
+ * CUDA 13.5, which the headers of CUDA 13.0 lack). */
+struct cupti_shared_params {
+	CUpti_SubscriberParams first; /* structSize is that of all members */
+	uint8_t allow_multiple_subscribers;
+	uint8_t padding[7];
+};
+typedef void(CUPTIAPI *cupti_shared_request)(uint8_t **buffer, size_t *size, size_t *most_records,
+					     void *info);
+typedef void(CUPTIAPI *cupti_shared_complete)(uint8_t *buffer, size_t size, size_t valid_bytes,
+					      void *info);
+CUptiResult cuptiActivityEnable_v2(CUpti_SubscriberHandle, CUpti_ActivityKind, void *config);
+CUptiResult cuptiActivityDisable_v2(CUpti_SubscriberHandle, CUpti_ActivityKind, void *config);
+CUptiResult cuptiActivityEnableAndDump_v2(CUpti_SubscriberHandle, CUpti_ActivityKind, void *config);
+CUptiResult cuptiActivityEnableRuntimeApi_v2(CUpti_SubscriberHandle, CUpti_CallbackId, uint8_t);
+CUptiResult cuptiActivityEnableDriverApi_v2(CUpti_SubscriberHandle, CUpti_CallbackId, uint8_t);
+CUptiResult cuptiActivitySetAttribute_v2(CUpti_SubscriberHandle, CUpti_ActivityAttribute, size_t *,
+					 void *);
+CUptiResult cuptiActivityRegisterCallbacks_v2(CUpti_SubscriberHandle, cupti_shared_request,
+					      cupti_shared_complete);
+CUptiResult cuptiActivityGetNextRecord_v2(CUpti_SubscriberHandle, uint8_t *, size_t,
+					  CUpti_Activity **);
+CUptiResult cuptiActivityGetNumDroppedRecords_v2(CUpti_SubscriberHandle, CUcontext, uint32_t,
+						 size_t *);
+
+/* All of them, or CUPTI is not shared. */
+#define CUPTI_SHARING_FUNCTIONS(MAY)           \
+	MAY(cuptiActivityEnable_v2)            \
+	MAY(cuptiActivityDisable_v2)           \
+	MAY(cuptiActivityEnableAndDump_v2)     \
+	MAY(cuptiActivityEnableRuntimeApi_v2)  \
+	MAY(cuptiActivityEnableDriverApi_v2)   \
+	MAY(cuptiActivitySetAttribute_v2)      \
+	MAY(cuptiActivityRegisterCallbacks_v2) \
+	MAY(cuptiActivityGetNextRecord_v2)     \
+	MAY(cuptiActivityGetNumDroppedRecords_v2)
+
 /* All of them or no counters. */
 #define CUPTI_COUNTER_FUNCTIONS(MAY)                      \
 	MAY(cuptiActivityDisable)                         \
@@ -98,6 +135,7 @@ CUptiResult cuptiNvtxExtensionInitialize(void *export_table);
 	MAY(cuptiGetStreamIdEx)                         \
 	MAY(cuptiGetGraphId)                            \
 	MAY(cuptiGetGraphNodeId)                        \
+	CUPTI_SHARING_FUNCTIONS(MAY)                    \
 	CUPTI_COUNTER_FUNCTIONS(MAY)                    \
 	CUPTI_SAMPLING_FUNCTIONS(MAY)                   \
 	MAY(cuptiNvtxInitialize)                        \
@@ -117,8 +155,11 @@ struct cupti_api {
  * Later calls return the first call's outcome.  Thread-safe. */
 const struct cupti_api *cupti_api_load(const char *library);
 
-/* For a library that told no version before somebody had subscribed. */
-void cupti_api_ask_version(void);
+/* Subscribe, with CUPTI 13.3 and newer together with others that agree to it, too.  other: the name of the client that was
+ * there before, "" where there is none or CUPTI names none.  After success the table's functions are those of this
+ * subscriber, and its version is known. */
+CUptiResult cupti_api_subscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc callback,
+				char *other, size_t other_size);
 
 /* Before the first counters or samples of a device; not while CUDA is initialized. Says CUPTI_ERROR_NOT_COMPATIBLE, and asks
  * nothing of CUPTI, where the driver is too old for them. */

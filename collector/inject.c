@@ -207,23 +207,10 @@ static void on_fork_child(void)
 
 /* ---- starting ---- */
 
-/* CUPTI 12 does not tell who was first. */
-static CUptiResult call_subscribe(const struct cupti_api *api, char *other, size_t other_size)
-{
-	CUpti_SubscriberParams parameters = {.structSize = CUpti_SubscriberParams_STRUCT_SIZE,
-					     .subscriberName = "rooflinectl",
-					     .oldSubscriberName = other,
-					     .oldSubscriberSize = other_size};
-
-	return api->cuptiSubscribe_v2
-		       ? api->cuptiSubscribe_v2(&subscriber, callback, NULL, &parameters)
-		       : api->cuptiSubscribe(&subscriber, callback, NULL);
-}
-
 static bool subscribe(const struct cupti_api *api)
 {
 	char other[CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN] = "";
-	CUptiResult result = call_subscribe(api, other, sizeof(other));
+	CUptiResult result = cupti_api_subscribe(&subscriber, callback, other, sizeof(other));
 
 	if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED && options.yield)
 		is_yielded = true;
@@ -237,8 +224,10 @@ static bool subscribe(const struct cupti_api *api)
 			attach_problem, sizeof(attach_problem),
 			"CUPTI cannot be used: %s (%d); nothing is recorded. Run rooflinectl doctor",
 			cupti_error_text(api, result), (int)result);
-	if (result == CUPTI_SUCCESS)
-		cupti_api_ask_version();
+	else if (*other)
+		log_warn(
+			"another profiler (%s) shares CUPTI with this one; each gets records of its own",
+			other);
 	return result == CUPTI_SUCCESS;
 }
 

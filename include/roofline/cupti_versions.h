@@ -20,6 +20,8 @@
 #define CUPTI_WITH_COPY_COUNT 26  /* 12.8: of batches of copies; graphs that the device launches */
 #define CUPTI_WITH_APPEND_MODE 26 /* 12.8: what is done with samples that find no room */
 #define CUPTI_OF_CUDA_13 130000	  /* whether the device launched a kernel */
+#define CUPTI_WITH_SHARING \
+	130400 /* several subscribers: from 13.3 on, the type of thread ids with them from 13.4 */
 
 /* LIBRARY(name): in the order in which they are tried; CUPTI 13 needs a driver of CUDA 13. */
 #define CUPTI_LIBRARIES(LIBRARY)  \

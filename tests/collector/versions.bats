@@ -129,6 +129,32 @@ column() {
 	warned 0
 }
 
+@test "CUPTI 13.4 and newer is shared with another subscriber that agrees to it, and both are named" {
+	local version
+	export MOCK_OTHER_SUBSCRIBER="CUPTI for Kineto"
+	for version in 130400 130500; do
+		use "$version"
+		MOCK_CALLS="$PWD/calls.$version" record cuda every_kind:3 allocate:linear
+		warned 1 'CUPTI for Kineto.*shares CUPTI'
+		readable
+		sealed
+		equal kernels 3 "$(rows kernels)"
+		equal allocations 1 "$(rows allocations)"
+		grep -q cuptiActivityRegisterCallbacks_v2 "calls.$version"
+		rm -rf "$recording"
+	done
+	use 130001
+	record cuda kernels:3
+	warned 1 'another profiler \(CUPTI for Kineto\) is attached'
+}
+
+@test "CUPTI before 13.4 is not shared" {
+	use 130301
+	MOCK_CALLS="$PWD/calls" record cuda kernels:3
+	warned 0
+	! grep -q _v2 <(grep -v cuptiSubscribe_v2 calls)
+}
+
 @test "a CUPTI that tells its version only to a subscriber is asked again" {
 	export MOCK_VERSION_UNTOLD=1
 	use 130500

@@ -53,9 +53,9 @@ for library in "${libraries[@]}"; do
 			echo "# $what: CUPTI answers $(expected subscribed); kernels: ours $(recorded_kernels), its $(expected kernels)"
 			grep rooflinecollector "$scratch/said" | sort -u | sed 's/^/#   /'
 			check "$what: the program ends as ever, and its kernels count right" equal "0 1" "$ended $(expected counted)"
-			[ $first = 1 ] || [ "${version:-0}" -lt 130300 ] ||
+			[ $first = 1 ] || [ "${version:-0}" -lt 130400 ] ||
 				check "$what: the collector loses nothing" at_least $((2 * launches)) "$(recorded_kernels)"
-			[ $way != 2 ] || [ "${version:-$known}" -lt 130300 ] ||
+			[ $way != 2 ] || [ "${version:-$known}" -lt 130400 ] ||
 				check "$what: both get the kernels" both_got_kernels
 		done
 	done

@@ -180,16 +180,26 @@ CUptiResult CUPTIAPI cuptiGetTimestamp(uint64_t *timestamp)
 	return CUPTI_SUCCESS;
 }
 
+static bool is_shared;
+
+/* After this call CUPTI 13.5 refuses the buffers of a subscriber that agreed to others. */
 CUptiResult CUPTIAPI cuptiSetThreadIdType(CUpti_ActivityThreadIdType type)
 {
 	MOCK_NOTE_CALL();
+	is_shared = false;
 	return type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM ? CUPTI_SUCCESS
 							    : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
 /* ---- CUPTI: callbacks ---- */
 
-static CUptiResult subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback)
+bool mock_is_shared(CUpti_SubscriberHandle handle)
+{
+	return is_shared && handle == (CUpti_SubscriberHandle)&subscriber;
+}
+
+static CUptiResult subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback,
+			     bool agrees_to_others)
 {
 	CUptiResult result = (CUptiResult)mock_number("MOCK_SUBSCRIBE", 0);
 
@@ -198,10 +208,11 @@ static CUptiResult subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc 
 		raise((int)mock_number("MOCK_SUBSCRIBE_RAISES", 0));
 	if (getenv("MOCK_SUBSCRIBE_LOADS"))
 		dlopen(getenv("MOCK_SUBSCRIBE_LOADS"), RTLD_NOW);
-	if (subscriber)
+	if (subscriber || (!agrees_to_others && getenv("MOCK_OTHER_SUBSCRIBER")))
 		result = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
 	if (result == CUPTI_SUCCESS) {
 		subscriber = callback;
+		is_shared = agrees_to_others;
 		*handle = (CUpti_SubscriberHandle)&subscriber;
 	}
 	return result;
@@ -212,20 +223,26 @@ CUptiResult CUPTIAPI cuptiSubscribe(CUpti_SubscriberHandle *handle, CUpti_Callba
 {
 	(void)user;
 	MOCK_NOTE_CALL();
-	return subscribe(handle, callback);
+	return subscribe(handle, callback, false);
 }
 
 CUptiResult CUPTIAPI cuptiSubscribe_v2(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback,
 				       void *user, CUpti_SubscriberParams *parameters)
 {
+	const char *other = getenv("MOCK_OTHER_SUBSCRIBER");
+	bool agrees_to_others =
+		mock_version() >= CUPTI_WITH_SHARING &&
+		parameters->structSize >
+			offsetof(struct cupti_shared_params, allow_multiple_subscribers) &&
+		((struct cupti_shared_params *)parameters)->allow_multiple_subscribers;
 	CUptiResult result;
 
 	(void)user;
 	MOCK_NOTE_CALL();
-	result = subscribe(handle, callback);
-	if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
-		snprintf(parameters->oldSubscriberName, parameters->oldSubscriberSize,
-			 "Another Tool");
+	result = subscribe(handle, callback, agrees_to_others);
+	if (other || result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
+		snprintf(parameters->oldSubscriberName, parameters->oldSubscriberSize, "%s",
+			 other ? other : "Another Tool");
 	return result;
 }
 

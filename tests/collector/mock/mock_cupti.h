@@ -8,6 +8,7 @@
  *   MOCK_VERSION          what cuptiGetVersion says (130001), and of which version its records are
  *   MOCK_VERSION_UNTOLD   when set, it says nothing until somebody has subscribed
  *   MOCK_SUBSCRIBE        result of cuptiSubscribe_v2 (0)
+ *   MOCK_OTHER_SUBSCRIBER  name of another subscriber that was there before and agrees to others
  *   MOCK_SUBSCRIBE_MS     what cuptiSubscribe_v2 takes (0)
  *   MOCK_NVTX_MS          what cuptiNvtxInitialize and cuptiNvtxInitialize2 take (0)
  *   MOCK_SUBSCRIBE_LOADS  a library that it then loads, so that it waits for the dynamic linker's lock
