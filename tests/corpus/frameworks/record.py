@@ -4,7 +4,7 @@
     tests/corpus/frameworks/record.py OUT [ROUNDS]
 
 OUT gets runs.tsv, a line for each run, and the packed recordings in recordings.N.tar, the first round first.
-A round takes a row's three runs one after the other, since the speed of a host varies; others import meanwhile.
+A round takes the three runs of a row one after the other, as the speed of a host varies; others import then.
 With several GPUs each takes every n-th row.  Environment: BUILD (of rooflinectl), BUDGET_S (500): no round
 of a row begins later, ONLY (a regular expression of runs), PIECE_MIB (15), PIECES (4), EACH_S (40) of a run.
 """
