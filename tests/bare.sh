@@ -8,7 +8,7 @@
 #   PTS=no                  without /dev/pts, as in some sandboxes
 #   MIRROR=URL              where packages come from (debootstrap's own)
 #   RESULTS=FOLDER          write what is printed of a suite to check-bare-debian12.txt there, too
-#   DEBOOTSTRAP=OPTIONS     such as --no-check-gpg for a distribution whose keys are not here
+#   DEBOOTSTRAP=OPTIONS     of Ubuntu: '--components=main,universe', and --no-check-gpg where its keys are missing
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 

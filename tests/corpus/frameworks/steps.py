@@ -4,11 +4,10 @@
     PROGRAM.py VARIANT            times its steps: "us_per_step 812.4", the median of several blocks
     PROGRAM.py VARIANT STEPS      runs as many steps once, as it is recorded
 
-Both print "value 1.25" of what the last step returns.  GPU_LOCK names a file: programs that start next to
-each other use the GPU one after the other.
+Both print "value 1.25" of what the last step returns.  With WAITS=1 a program waits for a line of input
+before it uses the GPU, so that others can be imported meanwhile.
 """
 
-import fcntl
 import os
 import statistics
 import sys
@@ -17,14 +16,6 @@ import time
 WARM_UP_STEPS = 5
 BLOCKS = 5
 BLOCK_S = 0.25
-
-
-def lock_gpu():
-    """Wait until no other program that names the same file uses the GPU; the end of the process frees it."""
-    path = os.environ.get("GPU_LOCK")
-    if path:
-        lock_gpu.held = open(path, "w", encoding="utf-8")  # pylint: disable=consider-using-with
-        fcntl.flock(lock_gpu.held, fcntl.LOCK_EX)
 
 
 def synchronize_torch():
@@ -77,7 +68,8 @@ def run(build, *variants, synchronize=synchronize_torch):
         return
     if sys.argv[1] not in variants:
         sys.exit(f"{sys.argv[0]}: no variant {sys.argv[1]}; there are {', '.join(variants)}")
-    lock_gpu()
+    if os.environ.get("WAITS"):
+        sys.stdin.readline()
     step = build(sys.argv[1])
     if len(sys.argv) > 2:
         for number in range(int(sys.argv[2])):
