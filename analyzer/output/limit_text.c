@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "advice/framework.h"
 #include "advice/limit.h"
 #include "base/format.h"
 
@@ -126,15 +127,24 @@ static void put_doubts(struct sentence *sentence, const struct report *report)
 /* A second cause of less than this share stays out of the first sentence. */
 #define LEAST_SECOND_PART 0.05
 
-/* ": launch 63.5%, synchronization 24.6%" */
-static void put_causes(struct sentence *sentence, const struct limit *limit)
+/* What computes on the host of a framework's program is Python, and what it calls. */
+static const char *cause_title(enum gap_cause cause, const struct report *report)
+{
+	return cause == GAP_HOST && framework_of(report->profile) != FRAMEWORK_NONE
+		       ? "Python"
+		       : gap_cause_title(cause);
+}
+
+/* ": Python 63.5%, launch 24.6%" */
+static void put_causes(struct sentence *sentence, const struct limit *limit,
+		       const struct report *report)
 {
 	double wall_ns = (double)limit->wall_ns;
 
-	sentence_append(sentence, ": %s %s", gap_cause_title(limit->cause),
+	sentence_append(sentence, ": %s %s", cause_title(limit->cause, report),
 			format_percent((double)limit->cause_ns, wall_ns).text);
 	if ((double)limit->second_cause_ns > LEAST_SECOND_PART * wall_ns)
-		sentence_append(sentence, ", %s %s", gap_cause_title(limit->second_cause),
+		sentence_append(sentence, ", %s %s", cause_title(limit->second_cause, report),
 				format_percent((double)limit->second_cause_ns, wall_ns).text);
 }
 
@@ -164,7 +174,7 @@ static void put_kind(struct sentence *sentence, const struct limit *limit,
 	sentence_append(sentence, " %s ", words[limit->kind]);
 	put_share(sentence, limit, report);
 	if (limit->kind == LIMIT_IDLE)
-		put_causes(sentence, limit);
+		put_causes(sentence, limit, report);
 }
 
 /* ---- of several ranks ---- */

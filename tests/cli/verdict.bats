@@ -42,7 +42,7 @@ holds() {
 
 @test "idle time is shown with its two largest causes, in that order" {
 	json report "$recordings/torch_train"
-	holds "j['verdict']['limit'].startswith('GPU idle 78.6% of each step (201 steps of 1.62 ms): host compute 53.7%, launch 23.3%')"
+	holds "j['verdict']['limit'].startswith('GPU idle 78.6% of each step (201 steps of 1.62 ms): Python 53.7%, launch 23.3%')"
 }
 
 @test "the host's own code is a bound behind all advice and in no plan, and only about steps that it makes longer" {
