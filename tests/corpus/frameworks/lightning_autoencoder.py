@@ -65,7 +65,7 @@ class Autoencoder(lightning.LightningModule):
 
 
 def build(variant):
-    """Return a step: an epoch of 30 batches; random images come whole, 128 at once, where the GPU augments."""
+    """Return a step: an epoch of 30 batches; they come whole where the GPU augments."""
     warnings.filterwarnings("ignore")
     logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
     lightning.seed_everything(0, verbose=False)

@@ -1,4 +1,4 @@
-"""Learns to balance a pole by deep Q-learning; the environment and the replay memory are Python on the host."""
+"""Learns to balance a pole by deep Q-learning; environment and replay memory are Python on the host."""
 
 import math
 import random

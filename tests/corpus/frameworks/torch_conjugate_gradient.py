@@ -1,4 +1,4 @@
-"""Solves an implicit heat step by conjugate gradients, with scalars and the residual read in each iteration or not."""
+"""Solves a heat step by conjugate gradients; the residual is tested in each or in each tenth iteration."""
 
 import steps
 import torch
@@ -11,7 +11,8 @@ def heat_matrix():
     cells = torch.arange(SIDE * SIDE)
     rows, columns = cells // SIDE, cells % SIDE
     entries = [(cells, cells, 4 + SHIFT)]
-    for offset, inside in ((-SIDE, rows > 0), (-1, columns > 0), (1, columns < SIDE - 1), (SIDE, rows < SIDE - 1)):
+    inner = ((-SIDE, rows > 0), (-1, columns > 0), (1, columns < SIDE - 1), (SIDE, rows < SIDE - 1))
+    for offset, inside in inner:
         entries.append((cells[inside], cells[inside] + offset, -1.0))
     places = torch.stack([torch.cat([entry[i] for entry in entries]) for i in range(2)])
     values = torch.cat([torch.full((len(row),), value) for row, _, value in entries])

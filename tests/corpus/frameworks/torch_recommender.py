@@ -12,7 +12,8 @@ class Recommender(torch.nn.Module):
     def __init__(self):
         super().__init__()
         linear, relu = torch.nn.Linear, torch.nn.ReLU
-        self.tables = torch.nn.ModuleList(torch.nn.Embedding(ROWS, WIDTH, device="cuda") for _ in range(TABLES))
+        tables = (torch.nn.Embedding(ROWS, WIDTH, device="cuda") for _ in range(TABLES))
+        self.tables = torch.nn.ModuleList(tables)
         self.bottom = torch.nn.Sequential(linear(DENSE, 128), relu(), linear(128, WIDTH), relu())
         pairs = (TABLES + 1) * TABLES // 2
         self.top = torch.nn.Sequential(linear(WIDTH + pairs, 128), relu(), linear(128, 1), torch.nn.Sigmoid())
