@@ -2,7 +2,10 @@
 
 import numpy
 import steps
-from numba import cuda
+
+numpy.row_stack = numpy.vstack  # gone from NumPy 2.5, and numba-cuda 0.30 asks for it
+# pylint: disable=wrong-import-position
+from numba import cuda  # noqa: E402
 
 SIZE = 2048
 
