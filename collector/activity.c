@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "activity.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@
 
 static const struct {
 	CUpti_ActivityKind kind;
-	enum { ALWAYS, WITH_GRAPHS, WITH_SYNCS, WITH_ALL_API } when;
+	enum { ALWAYS, WITH_GRAPHS, WITH_SYNCS, WITH_ALL_API, WITH_SEVERAL_GPUS } when;
 	const char *name;
 } kinds[] = {
 	{CUPTI_ACTIVITY_KIND_DEVICE, ALWAYS, "devices"},
@@ -34,7 +35,7 @@ static const struct {
 	{CUPTI_ACTIVITY_KIND_GRAPH_TRACE, WITH_GRAPHS, "graph launches"},
 	{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, ALWAYS, "kernels"},
 	{CUPTI_ACTIVITY_KIND_MEMCPY, ALWAYS, "copies"},
-	{CUPTI_ACTIVITY_KIND_MEMCPY2, ALWAYS, "peer copies"},
+	{CUPTI_ACTIVITY_KIND_MEMCPY2, WITH_SEVERAL_GPUS, "peer copies"},
 	{CUPTI_ACTIVITY_KIND_MEMSET, ALWAYS, "memsets"},
 	{CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, WITH_SYNCS, "synchronizations"},
 	{CUPTI_ACTIVITY_KIND_RUNTIME, WITH_ALL_API, "runtime API calls"},
@@ -44,6 +45,7 @@ static const struct {
 };
 
 static bool is_choosing_rows; /* of calls, all of which CUPTI records */
+static atomic_bool has_several_gpus;
 
 /* The kinds that CUPTI refused, for one warning: ", kernels (WHY), copies (WHY)". */
 struct refused {
@@ -93,6 +95,7 @@ static bool is_asked_for(int when, const struct cupti_api *cupti, const struct o
 {
 	return when == ALWAYS || (when == WITH_GRAPHS && options->is_graph_level) ||
 	       (when == WITH_SYNCS && options->syncs) ||
+	       (when == WITH_SEVERAL_GPUS && atomic_load(&has_several_gpus)) ||
 	       (when == WITH_ALL_API && needs_all_calls(cupti, options));
 }
 
@@ -110,6 +113,21 @@ void activity_enable(const struct cupti_api *cupti, const struct options *option
 	if (options->api == API_CHOSEN && !is_choosing_rows && api_choice_enable(cupti, true) == 0)
 		trace_loss_add(LOSS_disabled_kinds, 1);
 	old_cupti_tell(cupti, options);
+}
+
+void activity_on_context(const struct cupti_api *cupti, CUcontext context)
+{
+	static atomic_uint first_gpu; /* its number plus one */
+	struct refused refused = {.used = 0};
+	uint32_t gpu, none = 0;
+
+	if (!cupti->cuptiGetDeviceId || cupti->cuptiGetDeviceId(context, &gpu) != CUPTI_SUCCESS)
+		return;
+	if (atomic_compare_exchange_strong(&first_gpu, &none, gpu + 1) || none == gpu + 1 ||
+	    atomic_exchange(&has_several_gpus, true))
+		return;
+	enable_kind(cupti, CUPTI_ACTIVITY_KIND_MEMCPY2, "peer copies", &refused);
+	warn_refused(&refused);
 }
 
 /* What is there rather than happens: rare. */

@@ -14,6 +14,10 @@ void activity_enable(const struct cupti_api *cupti, const struct options *option
 /* Enables NVTX ranges and names only; they may come before CUDA is initialized. */
 void activity_enable_nvtx(const struct cupti_api *cupti);
 
+/* Enables the records of copies between GPUs once contexts are on several: the first is on none of them.  With CUPTI 13.0 and
+ * 13.1 that kind, enabled along with that of copies, ended a program of JAX whose graphs have loops in them (docs/record-kinds.md). */
+void activity_on_context(const struct cupti_api *cupti, CUcontext context);
+
 /* Disables all records of what happens, once the recording has ended. */
 void activity_disable(const struct cupti_api *cupti, const struct options *options);
 

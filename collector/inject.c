@@ -102,6 +102,7 @@ static void on_api(CUpti_CallbackId id, bool is_runtime, const CUpti_CallbackDat
 static void on_context(CUpti_CallbackId id, CUcontext context)
 {
 	if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
+		activity_on_context(cupti, context);
 		managed_memory_on_context();
 		sampling_on_context(context);
 		return;
@@ -241,6 +242,7 @@ static void enable_callbacks(void)
 		{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStop_v4000},
 		{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStart},
 		{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop},
+		{CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED},
 		{CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR},
 	};
 
@@ -394,7 +396,7 @@ static void start_once(void)
 	allocation_calls_start(cupti, subscriber, &options);
 	loaded_images_start(cupti, subscriber);
 	launch_attributes_start(cupti, subscriber, &options);
-	managed_memory_start(cupti, subscriber, &options);
+	managed_memory_start(cupti, &options);
 	graph_structure_start(cupti, subscriber);
 	arguments_start(cupti, subscriber, &options);
 	counters_start(cupti, subscriber, &options);

@@ -103,8 +103,7 @@ void managed_memory_decode(struct trace_rows *rows,
 		trace_write_managed(rows, &row);
 }
 
-void managed_memory_start(const struct cupti_api *api, CUpti_SubscriberHandle subscriber,
-			  const struct options *options)
+void managed_memory_start(const struct cupti_api *api, const struct options *options)
 {
 	if (!options->managed)
 		return;
@@ -113,6 +112,4 @@ void managed_memory_start(const struct cupti_api *api, CUpti_SubscriberHandle su
 		return;
 	}
 	cupti = api;
-	api->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
-				 CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
 }

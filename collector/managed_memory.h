@@ -11,9 +11,8 @@
 #include "options.h"
 #include "writer/trace_writer.h"
 
-/* When the options ask for it: CUPTI is to call managed_memory_on_context. */
-void managed_memory_start(const struct cupti_api *cupti, CUpti_SubscriberHandle subscriber,
-			  const struct options *options);
+/* When the options ask for it, the next context begins the records. */
+void managed_memory_start(const struct cupti_api *cupti, const struct options *options);
 
 /* There is a context: enables the records, once. */
 void managed_memory_on_context(void);

@@ -236,13 +236,17 @@ static const char *capture_pieces(struct capturing *capturing, size_t first, siz
 				  size_t cut, const char *refusal)
 {
 	uint64_t nodes = 0, count = 0;
+	size_t wait_count = 0;
 	struct piece piece;
 
 	for (size_t from = first; from < last; from = piece.next) {
 		piece = next_piece(capturing, from, last);
 		if (piece.refusal && !is_cut(piece.refusal))
 			return piece.refusal;
+		wait_count += waits_count(capturing->model, piece.first, piece.end);
 	}
+	if (wait_count > capturing->usual_waits)
+		return refused_irregular; /* a wait within a piece is not the loop's, and stays */
 	for (size_t from = first; from < last; from = piece.next) {
 		piece = next_piece(capturing, from, last);
 		if (count_launches(capturing->model, piece.first, piece.end) <
@@ -277,14 +281,13 @@ static const char *capture(struct capturing *capturing, size_t first, size_t end
 	size_t last = calls_last_submitting(model, first, end), at;
 	const char *refusal = why_not_captured(capturing->change, model, first, last, &at);
 
-	bool has_others_wait = waits_count(model, first, last) > capturing->usual_waits;
 	bool unloads = has_unload(model, first, end);
 
-	if (refusal && (has_others_wait || unloads || !is_cut(refusal)))
-		return refusal;
 	if (refusal)
-		return capture_pieces(capturing, first, last, at, refusal);
-	if (has_others_wait)
+		return unloads || !is_cut(refusal)
+			       ? refusal
+			       : capture_pieces(capturing, first, last, at, refusal);
+	if (waits_count(model, first, last) > capturing->usual_waits)
 		return refused_irregular; /* the wait is not the loop's, and stays */
 	if (unloads)
 		return unloads_code;
@@ -402,7 +405,10 @@ static const char *change_loop(struct application *application, const struct loo
 		.node = change_number(change, &graph_node),
 		.node_after_work = change_number(change, &node_after_work),
 		.work_ns = is_updated ? PAUSES_STAY : work_ns(model, loop, is_least),
-		.usual_waits = usual_waits(model, loop, usual_iterations(loop, application->run)),
+		.usual_waits =
+			usual_waits(model, loop,
+				    loop->period > 1 ? step.iteration_count
+						     : usual_iterations(loop, application->run)),
 		.least_launches = least_launches(application->run->costs),
 	};
 	const char *refusal = capture_loop(&capturing, loop, &step);

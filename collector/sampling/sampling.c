@@ -190,8 +190,6 @@ void sampling_start(const struct cupti_api *api, CUpti_SubscriberHandle subscrip
 	cupti = api;
 	subscriber = subscription;
 	options = asked;
-	api->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
-				 CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
 	if (asked->sample_range)
 		api->cuptiEnableDomain(1, subscriber, CUPTI_CB_DOMAIN_NVTX);
 }

@@ -86,9 +86,14 @@ load common
 	done
 }
 
+@test "copies between GPUs are recorded once contexts are on two of them" {
+	record cuda context:1 enabled:10 context:3 enabled:10 context:2 enabled:11 context:4 enabled:11
+	warned 0
+}
+
 @test "some time after --duration CUPTI is switched off for good" {
 	export ROOFLINE_DURATION_S=0.2 ROOFLINE_FLUSH_MS=50
-	record cuda enabled:11 kernels:5 sleep_ms:1000 enabled:11 kernels:2 sleep_ms:2500 enabled:4
+	record cuda enabled:10 kernels:5 sleep_ms:1000 enabled:10 kernels:2 sleep_ms:2500 enabled:4
 	warned 0
 	equal kernels 5 "$(rows kernels)"
 	equal outside_window 2 "$(loss outside_window)"
@@ -104,7 +109,7 @@ load common
 }
 
 @test "outside of what --profiler-api asks for kinds stay enabled: kernels get other correlation ids than their calls otherwise" {
-	ROOFLINE_PROFILER_API=1 record cuda enabled:11 kernels:1 profiler:start enabled:11 kernels:2 profiler:stop enabled:11
+	ROOFLINE_PROFILER_API=1 record cuda enabled:10 kernels:1 profiler:start enabled:10 kernels:2 profiler:stop enabled:10
 	warned 0
 	equal kernels 2 "$(rows kernels)"
 }

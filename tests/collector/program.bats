@@ -140,7 +140,7 @@ table() {
 }
 
 @test "ROOFLINE_ALLOCATIONS=0: memory is not recorded" {
-	ROOFLINE_ALLOCATIONS=0 record cuda allocate:linear enabled:11 kernels:1
+	ROOFLINE_ALLOCATIONS=0 record cuda allocate:linear enabled:10 kernels:1
 	equal rows 0 "$(rows allocations)"
 	warned 0
 }
