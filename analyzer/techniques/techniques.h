@@ -42,6 +42,7 @@
 	TECHNIQUE(overlap_communication) \
 	TECHNIQUE(device_signals)        \
 	TECHNIQUE(balance_ranks)         \
+	TECHNIQUE(compiled_steps)        \
 	TECHNIQUE(free_host)
 
 #define TECHNIQUE_CONSTANT(name) TECHNIQUE_##name,

@@ -157,8 +157,8 @@ launched_by() {
 
 @test "a program of JAX or CuPy reads what to write there, and nothing that only CUDA C++ has" {
 	launched_by JAX
-	[[ "$output" == *"  2.  Compile several steps into one call: jax.jit of a lax.scan over them"*"return jax.lax.scan(step, state, batches)"* ]]
-	[[ "$output" == *persistent_kernel*"it changes how"*"CUDA code launches kernels; JAX launches these"* ]]
+	[[ "$output" == *"  2.  Compile all steps into one call: jax.jit of a lax.scan over them"*"up to 7.11x (2.24x to 8.23x)"*"return jax.lax.scan(step, state, batches)"* ]]
+	[[ "$output" == *persistent_kernel*"it changes how CUDA code launches kernels; JAX launches"*these* ]]
 	[[ "$output" != *"Launch the repeating sequence"* ]]
 	[[ "$output" != *cudaStream* ]]
 	launched_by CuPy

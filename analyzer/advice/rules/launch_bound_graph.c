@@ -99,17 +99,6 @@ const struct rule rule_launch_bound_graph = {
 				"torch.cuda.make_graphed_callables.",
 			.workload = "pytorch",
 		},
-	.in[FRAMEWORK_jax] =
-		{
-			.title =
-				"Compile several steps into one call: jax.jit of a lax.scan over them",
-			.pattern =
-				"@jax.jit\n"
-				"def steps(state, batches): # stacked along the first axis\n"
-				"    return jax.lax.scan(step, state, batches)\n"
-				"state, losses = steps(state, batches) # Python runs once for all of them",
-			.risk = "What the loop does must be traceable, with the same shapes in each step. XLA launches command buffers (CUDA graphs) for short kernels by itself; donate_argnums lets it write the new state over the old one.",
-		},
 	.in[FRAMEWORK_cupy] =
 		{
 			.title =

@@ -21,6 +21,7 @@
 
 /* RULE(name, summary); the name is the recommendation's id */
 #define RULES(RULE)                                                                                \
+	RULE(compile_steps, "JAX calls one program after the other: one of all steps")             \
 	RULE(launch_bound_graph, "repeated short kernels with launch-bound pauses: a CUDA graph")  \
 	RULE(unroll_graph, "iterations too short for a graph of their own: a graph of several")    \
 	RULE(dependent_launch,                                                                     \

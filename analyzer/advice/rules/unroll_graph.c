@@ -57,13 +57,6 @@ const struct rule rule_unroll_graph = {
 				"    graph.replay()",
 			.workload = "pytorch",
 		},
-	.in[FRAMEWORK_jax] =
-		{
-			.title =
-				"Compile several steps into one call: jax.jit of a lax.scan over them",
-			.pattern =
-				"state, losses = steps(state, batches) # one jax.jit of a jax.lax.scan",
-		},
 	.technique = &technique_unroll_graph,
 	.simpler = simpler,
 	.simpler_times = 1 + MODEL_MARGIN,

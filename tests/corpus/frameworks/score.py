@@ -5,7 +5,7 @@
 
 Needs no GPU.  RECORDINGS is a folder with RUN.ROUND.roofline; RUNS.TSV is the table that record.py made.
 
-first         the first advice with a gain or time at stake, by its strategy; that of the verdict
+first         the first advice about what repeats, by its strategy: that of the verdict; free_host is its bound
 agrees        it is the label's answer, or (also) one that an expert would accept; `leave` agrees with no advice,
               and with one of less than 1.15 times
 predicted     of a step by whatif for the change that was made: the steady state, else the part that changes
@@ -35,6 +35,7 @@ WORDS = {
     "device_decision": {"fewer_reads"},
     "while_node": {"fewer_reads"},
     "free_host": {"host_code", "data_loading"},
+    "compiled_steps": {"jit_loop"},
     "prefetch": {"data_loading"},
     "preallocate": {"allocate_once"},
     "fuse_neighbors": {"fuse"},
@@ -60,13 +61,9 @@ def step_of(item):
 
 
 def first_advice(recording):
-    """Return the advice that the verdict names, or None."""
-    for item in ask("advise", recording).get("advice", []):
-        gain = step_of(item)
-        if item.get("bound") or (gain is None and item["at_stake_ratio"] == 0):
-            continue
-        return item
-    return None
+    """Return the advice that the verdict names, or None: it is about what repeats, or a bound."""
+    items = ask("advise", recording).get("advice", [])
+    return next((item for item in items if not item["once"]), None)
 
 
 def judge(row, item):
@@ -77,8 +74,6 @@ def judge(row, item):
         said = {"leave"}
     else:
         said = WORDS.get(item["strategy"], set()) | {item["strategy"]}
-        if item["id"] == "launch_bound_graph" and row["program"].startswith("jax"):
-            said |= {"jit_loop"}
     if said & words:
         return "yes"
     return "also" if said & set(row["also_right"].split()) else "no"
