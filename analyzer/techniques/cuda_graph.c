@@ -422,6 +422,7 @@ static const char *change_loop(struct application *application, const struct loo
 		effect->cuts = capturing.cuts;
 	if (application->is_first_like)
 		application->setup_ns +=
+			(double)loop->kind_count *
 			costs_instantiate_ns(application->run->ceilings, capturing.setup_nodes);
 	return NULL;
 }
