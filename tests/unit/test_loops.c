@@ -156,7 +156,8 @@ static void test_kinds(void **state)
 	result = find(host.b);
 	assert_int_equal(result.count, 1);
 	assert_int_equal(result.items[0].kind_count, 3);
-	assert_int_equal(result.items[0].first_call, 2); /* behind the copy that ends what was before */
+	assert_int_equal(result.items[0].first_call,
+			 2); /* behind the copy that ends what was before */
 	assert_int_equal(result.items[0].iteration_count, 40);
 	assert_float_equal(result.items[0].regularity, 1, 0);
 	assert_float_equal(result.items[0].exactness, 1, 0);
@@ -849,8 +850,7 @@ int main(void)
 		SENTENCE("a loop of three launches has period three", test_exact),
 		SENTENCE("steps of three kinds in no order are one sequence", test_kinds),
 		SENTENCE("steps of which none comes again are no sequence", test_no_kinds),
-		SENTENCE("steps whose library kernels all differ are one sequence",
-			 test_families),
+		SENTENCE("steps whose library kernels all differ are one sequence", test_families),
 		SENTENCE("one kernel again and again has period one", test_one_kernel),
 		SENTENCE("a kernel may come several times in a period", test_repeats_within),
 		SENTENCE("a period in which no launch is the only one of its kind is found",

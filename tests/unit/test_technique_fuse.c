@@ -76,7 +76,8 @@ static void run_begin(struct run *run, struct builder *b, size_t kernel_count)
 	run->recorded.fusion = moving_fusion(b, run->kernels);
 	for (size_t i = 0; i <= MOVING_ITERATIONS; i++)
 		run->iterations[i] = (uint32_t)(i * (kernel_count + 1));
-	run->loop = (struct loop){.kind_count = 1, .call_count = b->profile.call_count,
+	run->loop = (struct loop){.kind_count = 1,
+				  .call_count = b->profile.call_count,
 				  .iteration_count = MOVING_ITERATIONS,
 				  .iterations = run->iterations,
 				  .period = kernel_count};

@@ -88,7 +88,8 @@ static struct parting part(struct segment *segments, const struct tokens *tokens
 	}
 	qsort(segments, parting.step_count, sizeof(*segments), compare_segments);
 	for (size_t i = 0, next; i < parting.step_count; i = next) {
-		for (next = i; next < parting.step_count && segments[next].hash == segments[i].hash;)
+		for (next = i;
+		     next < parting.step_count && segments[next].hash == segments[i].hash;)
 			next++;
 		parting.told_count += segments[i].length;
 		if (next - i < 2)
@@ -173,9 +174,8 @@ int anchors_find(struct anchored *found, const struct tokens *tokens, bool by_si
 
 	*found = (struct anchored){0};
 	if (rc == 0)
-		best = best_of(partings,
-			       part_all(partings, segments, tokens, anchors,
-					collect_copies(anchors, tokens), by_sizes));
+		best = best_of(partings, part_all(partings, segments, tokens, anchors,
+						  collect_copies(anchors, tokens), by_sizes));
 	if (best)
 		rc = keep(found, tokens, anchors + best->first, best, by_sizes);
 	free(anchors);

@@ -10,8 +10,9 @@
 #include "analysis/loops/loop_iterations.h"
 
 struct anchored {
-	struct iterations iterations; /* the caller frees starts; count 0: no copy parts such steps */
-	size_t kind_count;	      /* different ones of those that come again */
+	struct iterations
+		iterations; /* the caller frees starts; count 0: no copy parts such steps */
+	size_t kind_count;  /* different ones of those that come again */
 };
 
 /* Of all copies that part most of the tokens into kinds of steps that come again, those whose kinds have the fewest tokens.  by_sizes:

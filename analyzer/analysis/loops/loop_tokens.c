@@ -60,7 +60,7 @@ static const struct {
 	const char *library;
 	uint32_t family;
 } choosing[] = {
-	{"cuBLAS", 1}, {"CUTLASS", 1},	      {"cuDNN", 1},    {"FlashAttention", 2},
+	{"cuBLAS", 1}, {"CUTLASS", 1},	{"cuDNN", 1},	 {"FlashAttention", 2},
 	{"cuFFT", 3},  {"cuSPARSE", 4}, {"cuSOLVER", 5},
 };
 #define ELEMENTWISE_FAMILY 6 /* of PyTorch, by alignment and count */
@@ -245,8 +245,9 @@ int tokens_build(struct tokens *tokens, const struct profile *profile,
 	struct setting setting = {.tokens = tokens};
 	int rc;
 
-	*tokens = (struct tokens){
-		.profile = profile, .submissions = submissions, .families = families};
+	*tokens = (struct tokens){.profile = profile,
+				  .submissions = submissions,
+				  .families = families};
 	rc = allocate(tokens, thread);
 	if (rc)
 		return rc;

@@ -426,8 +426,7 @@ static int search_rounds(struct search *search)
 static int search_tokens(struct search *search, const struct submissions *submissions)
 {
 	int rc = tokens_build(&search->tokens, search->profile, submissions,
-			      &search->profile->threads[search->thread],
-			      NULL);
+			      &search->profile->threads[search->thread], NULL);
 
 	search->wasted = 0;
 	if (rc == 0)

@@ -160,8 +160,8 @@ static const char *once_title(int cause)
 
 static void put_whole(struct page *page, const struct steady_device *steady)
 {
-	size_t kind_count = page->report->steady_state->repeated.items[steady->loop.members[0]]
-				    .kind_count;
+	size_t kind_count =
+		page->report->steady_state->repeated.items[steady->loop.members[0]].kind_count;
 	char label[32] = "  ", text[320];
 
 	if (page->report->profile->device_count > 1)
