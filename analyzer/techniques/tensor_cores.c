@@ -74,7 +74,7 @@ static double least_bytes_per_flop(const struct profile_signature *launch, struc
 	double least = INFINITY;
 
 	for (uint32_t strip = 1; strip <= most && launch->grid[0] % strip == 0; strip *= 2)
-		least = fmin(least, bytes_per_flop(tile.rows * (launch->grid[0] / strip),
+		least = fmin(least, bytes_per_flop(tile.rows * launch->grid[0] / strip,
 						   tile.columns * launch->grid[1] * strip));
 	return least;
 }
