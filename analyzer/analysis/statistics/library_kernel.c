@@ -112,6 +112,33 @@ bool library_kernel_is_collective(const char *name)
 	return is_of(name, "NCCL") || (is_of(name, "NVSHMEM") && strstr(name, ON_STREAM));
 }
 
+/* Parts of names of products in FP32 by FMA, from what an H200 ran for PyTorch 2, JAX, cuBLAS 13 and cuDNN 9: xmma names the
+ * types of both inputs, of the sums and of the result. */
+static const char *const fp32_products[] = {"sgemm", "scudnn_", "f32f32_f32f32_f32"};
+
+/* Parts of names that have one of those, too: inputs of 16 bits, and Winograd's algorithm. */
+static const char *const other_products[] = {"fp16", "winograd"};
+
+static bool has_part(const char *name, const char *const *these, size_t count)
+{
+	size_t length = name_length(name);
+
+	for (size_t i = 0; i < count; i++) {
+		const char *found = strstr(name, these[i]);
+
+		if (found && found < name + length)
+			return true;
+	}
+	return false;
+}
+
+bool library_kernel_is_fp32_product(const char *name)
+{
+	return library_kernel_of(name) &&
+	       has_part(name, fp32_products, sizeof(fp32_products) / sizeof(fp32_products[0])) &&
+	       !has_part(name, other_products, sizeof(other_products) / sizeof(other_products[0]));
+}
+
 /* At the beginning, behind what it returns. */
 static bool begins_with(const char *name, const char *part)
 {

@@ -26,4 +26,8 @@ bool library_kernel_is_collective(const char *name);
 bool library_kernel_is_elementwise(const char *name);
 bool library_kernel_is_reduction(const char *name);
 
+/* Whether it multiplies matrices, or convolves, in FP32 without tensor cores.  A product of a matrix and a vector does not
+ * count, as memory bounds it, nor does a convolution by Winograd's algorithm, which does less arithmetic. */
+bool library_kernel_is_fp32_product(const char *name);
+
 #endif
