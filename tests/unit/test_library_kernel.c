@@ -130,6 +130,28 @@ static void test_elements(void **state)
 	assert_true(library_kernel_is_reduction("void at::native::reduce_kernel<512, 1>(int)"));
 	assert_false(
 		library_kernel_is_elementwise("void mine<at::native::elementwise_kernel>(int)"));
+	assert_true(library_kernel_is_elementwise("cupy_exp__float32_float32"));
+	assert_true(library_kernel_is_elementwise("cupyx_scipy_special_ndtr__float32_float32"));
+	assert_false(library_kernel_is_elementwise("cupy_sum"));
+	assert_false(library_kernel_is_elementwise("mine__float32"));
+}
+
+static void expect_elements(const char *name, uint32_t least, uint32_t most)
+{
+	uint32_t found_least, found_most;
+
+	assert_true(library_kernel_elements(name, &found_least, &found_most));
+	assert_int_equal(found_least, least);
+	assert_int_equal(found_most, most);
+}
+
+static void test_elements_of_threads(void **state)
+{
+	(void)state;
+	expect_elements("cupy_exp__float32_float32", 1, 1);
+	expect_elements("void at::native::elementwise_kernel<128, 2, at::native::mul>(int)", 2, 2);
+	expect_elements("void at::native::vectorized_elementwise_kernel<4, at::native::mul>(int)",
+			4, 16);
 }
 
 #define SENTENCE(text, function)                 \
@@ -151,6 +173,7 @@ int main(void)
 		SENTENCE("a library's matrix products in FP32 without tensor cores are known",
 			 test_fp32_products),
 		SENTENCE("of PyTorch's kernels it is known which are of elements", test_elements),
+		SENTENCE("names show how many elements a thread takes", test_elements_of_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
