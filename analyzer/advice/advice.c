@@ -179,7 +179,7 @@ static int put_prediction(struct recommendation *item, const struct facts *facts
 	item->gain = gain_of_prediction(prediction);
 	item->gain.is_up_to = rule->technique->is_up_to && !what_if->effect.is_proven;
 	item->gain.is_assuming = what_if->effect.is_assuming;
-	item->gain.keeps_results = rule->technique->keeps_results;
+	item->gain.keeps_results = rule->technique->keeps_results || what_if->effect.keeps_results;
 	item->is_dropping = rule->technique->is_shared;
 	item->is_unsure = may_lose(&item->gain, has_range);
 	item->is_minor = is_minor(&item->gain, has_range);

@@ -38,7 +38,8 @@ void plan_add_candidate(struct plan_candidates *candidates, const struct facts *
 		candidate.alone = gain_of_prediction(&what_if->prediction);
 		candidate.alone.is_up_to = rule->technique->is_up_to && !what_if->effect.is_proven;
 		candidate.alone.is_assuming = what_if->effect.is_assuming;
-		candidate.alone.keeps_results = rule->technique->keeps_results;
+		candidate.alone.keeps_results =
+			rule->technique->keeps_results || what_if->effect.keeps_results;
 		candidate.is_worth = facts_is_worth(facts, rule, what_if);
 	}
 	candidate.is_refused = what_if->effect.refusal != NULL;

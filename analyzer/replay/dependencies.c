@@ -25,6 +25,13 @@ static bool has_text(const char *text, const char *part)
 	return strstr(text, part) != NULL;
 }
 
+/* Such a copy returns only once it has ended (CUDA Runtime API, "API synchronization behavior"). */
+static bool is_to_pageable(const struct profile *profile, const struct profile_op *op)
+{
+	return op->kind == OP_COPY && profile->copies[op->detail].kind == COPY_TO_HOST &&
+	       profile->copies[op->detail].dst_memory == MEMORY_PAGEABLE;
+}
+
 static enum call_behavior behavior_of(const struct model *model, size_t index)
 {
 	const struct profile *profile = model->profile;
@@ -36,11 +43,12 @@ static enum call_behavior behavior_of(const struct model *model, size_t index)
 	if (name->call_class == CALL_MEMORY)
 		return has_text(name->text, "Free") && !has_text(name->text, "Async") ? CALL_WAITS
 										      : CALL_WORKS;
-	if (name->call_class != CALL_COPY || has_text(name->text, "Async") ||
-	    submissions_count(&model->submissions, index) == 0)
+	if (name->call_class != CALL_COPY || submissions_count(&model->submissions, index) == 0)
 		return CALL_WORKS;
 	op = submissions_op(&model->submissions,
 			    submissions_first(&model->submissions, index + 1) - 1);
+	if (has_text(name->text, "Async") && !is_to_pageable(profile, &profile->ops[op]))
+		return CALL_WORKS;
 	return profile->ops[op].end_ns <= profile->calls[index].end_ns ? CALL_WAITS_OWN
 								       : CALL_WORKS;
 }

@@ -44,6 +44,7 @@ struct effect {
 	const struct loop *largest; /* borrowed; the loop with most time that changes, or NULL */
 	bool is_assuming;	    /* it rests on what no recording tells */
 	bool is_proven; /* the recording tells what its operations need of each other: no "up to" */
+	bool keeps_results; /* as a technique's: all that changed is left to a compiler, which knows whether that holds */
 	const char *refusal; /* why nothing changed; NULL: something did */
 	uint64_t
 		number; /* of ARGUMENT_NUMBER, where it was chosen for the run; 0: it was given, or of each kernel */

@@ -91,12 +91,19 @@ static size_t compile(struct application *application, struct stretch stretch)
 	size_t count = 0;
 
 	for (size_t i = stretch.first; i < stretch.end; i++) {
-		if (calls[i] != CALL_KEPT)
-			continue;
 		calls[i] = i == stretch.first ? launch : node;
 		count += call_is_submitting(application->run->model, i);
 	}
 	return count;
+}
+
+/* What another technique changed of the steps is part of no compiled program. */
+static bool is_changed(const struct application *application, struct stretch stretch)
+{
+	for (size_t i = stretch.first; i < stretch.end; i++)
+		if (application->change.calls[i] != CALL_KEPT)
+			return true;
+	return false;
 }
 
 static int change_run(struct application *application)
@@ -111,6 +118,8 @@ static int change_run(struct application *application)
 
 		if (stretch.first == stretch.end || profile->threads[i].process != process)
 			continue;
+		if (is_changed(application, stretch))
+			return 0;
 		application->effect->changed_count += compile(application, stretch);
 		if (application->end == ASSUMED_LEAST)
 			launch_each_step(application, steady, stretch);

@@ -122,6 +122,8 @@ struct capturing {
 	uint8_t launch, node, node_after_work; /* as change->calls[] */
 	int64_t work_ns;		       /* the host's pauses from here on stay */
 	size_t usual_waits;    /* between what an iteration launches first and last */
+	size_t usual_kernels;  /* likewise, calls that launch one */
+	bool has_kinds;	       /* iterations differ by what they are given */
 	size_t least_launches; /* of a piece that is worth a graph of its own */
 	uint64_t most_nodes;   /* of a graph */
 	uint64_t setup_nodes;  /* of all graphs of an iteration */
@@ -166,15 +168,26 @@ static uint8_t captured_as(struct capturing *capturing, size_t first, size_t cal
 	return capturing->node;
 }
 
-/* Of the second one, or of as many from it on as become one graph. */
-static size_t usual_waits(const struct model *model, const struct loop *loop, size_t step)
+static size_t count_kernels(const struct model *model, size_t first, size_t end)
 {
+	size_t count = 0;
+
+	for (size_t i = first; i < end; i++)
+		count += call_only_kernel(model, i) != NULL;
+	return count;
+}
+
+/* What the second iteration has, or as many from it on as become one graph. */
+static void note_usual(struct capturing *capturing, const struct loop *loop, size_t step)
+{
+	const struct model *model = capturing->model;
 	size_t from = loop->iteration_count > step ? 1 : 0;
 	size_t first = loop->iterations[from];
 	size_t next = from + step < loop->iteration_count ? from + step : loop->iteration_count;
+	size_t last = calls_last_submitting(model, first, loop->iterations[next]);
 
-	return waits_count(model, first,
-			   calls_last_submitting(model, first, loop->iterations[next]));
+	capturing->usual_waits = waits_count(model, first, last);
+	capturing->usual_kernels = count_kernels(model, first, last);
 }
 
 /* The submitting calls of [first, end) and all between them are one graph.  Returns its nodes. */
@@ -246,7 +259,7 @@ static const char *capture_pieces(struct capturing *capturing, size_t first, siz
 		wait_count += waits_count(capturing->model, piece.first, piece.end);
 	}
 	if (wait_count > capturing->usual_waits)
-		return refused_irregular; /* a wait within a piece is not the loop's, and stays */
+		return refusal; /* a wait within a piece is not the loop's, and stays */
 	for (size_t from = first; from < last; from = piece.next) {
 		piece = next_piece(capturing, from, last);
 		if (count_launches(capturing->model, piece.first, piece.end) <
@@ -283,11 +296,16 @@ static const char *capture(struct capturing *capturing, size_t first, size_t end
 
 	bool unloads = has_unload(model, first, end);
 
+	bool has_others_wait = waits_count(model, first, last) > capturing->usual_waits;
+	bool decides = refusal == reads_back && !capturing->has_kinds &&
+		       count_kernels(model, first, last) != capturing->usual_kernels;
+
+	/* A read decides nothing where what is launched stays the same, as of a loss now and then. */
 	if (refusal)
-		return unloads || !is_cut(refusal)
+		return unloads || decides || !is_cut(refusal)
 			       ? refusal
 			       : capture_pieces(capturing, first, last, at, refusal);
-	if (waits_count(model, first, last) > capturing->usual_waits)
+	if (has_others_wait)
 		return refused_irregular; /* the wait is not the loop's, and stays */
 	if (unloads)
 		return unloads_code;
@@ -401,18 +419,19 @@ static const char *change_loop(struct application *application, const struct loo
 	struct capturing capturing = {
 		.change = change,
 		.model = model,
+		.has_kinds = loop->kind_count > 1,
 		.launch = change_number(change, is_updated ? &updated_launch : &graph_launch),
 		.node = change_number(change, &graph_node),
 		.node_after_work = change_number(change, &node_after_work),
 		.work_ns = is_updated ? PAUSES_STAY : work_ns(model, loop, is_least),
-		.usual_waits =
-			usual_waits(model, loop,
-				    loop->period > 1 ? step.iteration_count
-						     : usual_iterations(loop, application->run)),
 		.least_launches = least_launches(application->run->costs),
 	};
-	const char *refusal = capture_loop(&capturing, loop, &step);
+	const char *refusal;
 
+	note_usual(&capturing, loop,
+		   loop->period > 1 ? step.iteration_count
+				    : usual_iterations(loop, application->run));
+	refusal = capture_loop(&capturing, loop, &step);
 	if (refusal)
 		return refusal;
 	effect->is_assuming |= capturing.is_assuming;
@@ -422,6 +441,7 @@ static const char *change_loop(struct application *application, const struct loo
 		effect->cuts = capturing.cuts;
 	if (application->is_first_like)
 		application->setup_ns +=
+			(double)loop->kind_count *
 			costs_instantiate_ns(application->run->ceilings, capturing.setup_nodes);
 	return NULL;
 }

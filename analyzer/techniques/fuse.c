@@ -8,6 +8,13 @@
  * block needs what another one wrote is assumed, but where counters tell against it.
  * Without counters as much may vanish as leaves the time of the longest of them, which reads and writes for all: that
  * is the high end.
+ *
+ * Without counters, names show which kernels of PyTorch and CuPy are of elements, and grids show of how many.  Where such
+ * kernels follow one another over as many elements, in a row, their compiler makes one of them.  Of what they read and
+ * write, this is assumed: each but the last writes one array, which a later one of the row reads, and no other kernel; and the
+ * shortest does no more than read one array and write one.  So a row of k kernels takes as long as all of them, less k - 1 times
+ * the shortest: where all are as long as one is left, and what another one reads or computes beyond that stays.  At the low
+ * end nothing vanishes, as where they work on different arrays; only launches and gaps do.
  */
 #include "techniques/fuse.h"
 
@@ -38,17 +45,38 @@ static bool is_compilable(const struct profile_signature *left,
 		library_kernel_is_reduction(right->name));
 }
 
-/* In one stream. */
-static bool is_alike(const struct fusion *fusion, const struct profile *profile,
-		     const struct profile_op *left, const struct profile_op *right)
-{
-	const struct profile_signature *a = &profile->signatures[left->detail];
-	const struct profile_signature *b = &profile->signatures[right->detail];
+#define BLOCK_THREADS(launch) \
+	((uint64_t)(launch)->block[0] * (launch)->block[1] * (launch)->block[2])
+#define GRID_BLOCKS(launch) ((uint64_t)(launch)->grid[0] * (launch)->grid[1] * (launch)->grid[2])
 
-	return (!memcmp(a->grid, b->grid, sizeof(a->grid)) &&
-		!memcmp(a->block, b->block, sizeof(a->block))) ||
-	       is_compilable(a, b) ||
-	       fusion_is_epilogue(fusion, profile, left->detail, right->detail);
+/* Return whether the last blocks of both may end at the same element.  Kernels of one template take as many in a thread. */
+static bool may_have_as_many(const struct profile_signature *left,
+			     const struct profile_signature *right)
+{
+	size_t length = strcspn(left->name, ",") + 1;
+	bool is_one_template = !strncmp(left->name, right->name, length);
+	uint32_t least, most, right_least, right_most;
+
+	if (!library_kernel_elements(left->name, &least, &most) ||
+	    !library_kernel_elements(right->name, &right_least, &right_most))
+		return false;
+	for (uint64_t i = least; i && i <= most; i *= 2)
+		for (uint64_t j = right_least; j && j <= right_most; j *= 2) {
+			uint64_t a = i * BLOCK_THREADS(left), b = j * BLOCK_THREADS(right);
+
+			if ((i == j || !is_one_template) &&
+			    (GRID_BLOCKS(left) - 1) * a < GRID_BLOCKS(right) * b &&
+			    (GRID_BLOCKS(right) - 1) * b < GRID_BLOCKS(left) * a)
+				return true;
+		}
+	return false;
+}
+
+/* Return whether the second may be of the row that the first is of, or is a reduction behind it. */
+static bool is_row(const struct profile_signature *left, const struct profile_signature *right)
+{
+	return library_kernel_is_elementwise(left->name) &&
+	       (library_kernel_is_reduction(right->name) || may_have_as_many(left, right));
 }
 
 /* Whether a call may stand between launches of kernels that are fused. */
@@ -77,7 +105,25 @@ struct neighbors {
 	double chain_bytes; /* handed on in it */
 	bool is_most;	    /* at the high end of what is assumed */
 	double longest_ns; /* there, of the kernel that the predecessor goes into, and what went into it */
+	bool has_rows; /* no counters, and a framework's kernels of elements: only these are fused */
+	struct fused_row row; /* that the predecessor is of */
 };
+
+/* In one stream. */
+static bool is_alike(const struct neighbors *it, const struct profile_op *left,
+		     const struct profile_op *right)
+{
+	const struct profile *profile = it->model->profile;
+	const struct profile_signature *a = &profile->signatures[left->detail];
+	const struct profile_signature *b = &profile->signatures[right->detail];
+
+	if (it->has_rows)
+		return is_row(a, b);
+	return (!memcmp(a->grid, b->grid, sizeof(a->grid)) &&
+		!memcmp(a->block, b->block, sizeof(a->block))) ||
+	       is_compilable(a, b) ||
+	       fusion_is_epilogue(it->fusion, profile, left->detail, right->detail);
+}
 
 static double length_ns(const struct neighbors *it, const struct profile_op *op)
 {
@@ -309,6 +355,41 @@ static bool is_too_much(struct neighbors *it, const struct profile_op *op)
 	return true;
 }
 
+/* The kernel goes into the row.  Where it is shorter than those before it, less vanishes of these as well. */
+static void extend_row(struct neighbors *it, const struct profile_op *op)
+{
+	struct fused_row *row = &it->row;
+	const char *name = it->model->profile->signatures[op->detail].name;
+	double own_ns = length_ns(it, op), shortest_ns = fmin(row->shortest_ns, own_ns);
+	double left_ns =
+		own_ns - shortest_ns + (double)(row->count - 1) * (row->shortest_ns - shortest_ns);
+	size_t index = (size_t)(op - it->model->profile->ops);
+
+	if (!library_kernel_is_elementwise(name) || is_independent(it, op))
+		return;
+	if (it->change && it->change->op_ns && !it->is_most && !it->fusion->is_least)
+		it->change->op_ns[index] = (int64_t)fmax(left_ns, 1);
+	row->count++;
+	row->all_ns += own_ns;
+	row->longest_ns = fmax(row->longest_ns, own_ns);
+	row->shortest_ns = shortest_ns;
+	row->saved_ns += own_ns - left_ns;
+	it->fused->saved_ns += own_ns - left_ns;
+	it->fused->handed_count++;
+	if (row->saved_ns > it->fused->row.saved_ns)
+		it->fused->row = *row;
+}
+
+static void begin_row(struct neighbors *it, const struct profile_op *op, double op_ns)
+{
+	it->row = (struct fused_row){.count = 1,
+				     .all_ns = op_ns,
+				     .longest_ns = op_ns,
+				     .shortest_ns = op_ns};
+	if (op)
+		it->row.first = op->detail;
+}
+
 /* Returns how many bytes of its reading vanish. */
 static double fuse(struct neighbors *it, size_t call, const struct profile_op *op)
 {
@@ -326,6 +407,8 @@ static double fuse(struct neighbors *it, size_t call, const struct profile_op *o
 	if (it->change)
 		it->change->calls[call] = change_number(it->change, &fused_launch);
 	it->fused->kernel_count++;
+	if (it->has_rows)
+		extend_row(it, op);
 	hide(it, op);
 	read_bytes = shared_bytes(it, op);
 	bytes = verdict == FUSION_HANDS_ON && !is_independent(it, op)
@@ -347,11 +430,12 @@ static void fuse_iteration(struct neighbors *it, size_t first, size_t end)
 		if (may_be_between(it->change, model, i))
 			continue;
 		if (op && it->predecessor && it->predecessor->stream == op->stream &&
-		    is_alike(it->fusion, model->profile, it->predecessor, op)) {
+		    is_alike(it, it->predecessor, op)) {
 			taken_bytes = fuse(it, i, op);
 		} else {
 			it->longest_ns = op_ns;
 			begin_chain(it, op);
+			begin_row(it, op, op_ns);
 		}
 		it->predecessor = op;
 		it->predecessor_ns = op_ns;
@@ -359,9 +443,27 @@ static void fuse_iteration(struct neighbors *it, size_t first, size_t end)
 	}
 }
 
+/* Return whether kernels of elements that a framework launches are in an iteration in the middle. */
+static bool has_elementwise(const struct model *model, const struct loop *loop)
+{
+	const uint32_t *at = &loop->iterations[loop->iteration_count / 2];
+
+	for (size_t i = at[0]; loop->iteration_count && i < at[1]; i++) {
+		const struct profile_op *op = call_only_kernel(model, i);
+
+		if (op &&
+		    library_kernel_is_elementwise(model->profile->signatures[op->detail].name))
+			return true;
+	}
+	return false;
+}
+
 static const char *fuse_loop(struct neighbors *neighbors, const struct loop *loop)
 {
 	uint64_t kernel_count = neighbors->fused->kernel_count;
+
+	neighbors->has_rows =
+		!neighbors->fusion->kernels && has_elementwise(neighbors->model, loop);
 
 	for (size_t i = 0; i < loop->iteration_count; i++)
 		fuse_iteration(neighbors, loop->iterations[i], loop->iterations[i + 1]);
@@ -374,7 +476,7 @@ struct fused_kernels fuse_find(const struct recorded_run *run, const struct loop
 {
 	struct fused_kernels found = {0};
 
-	for (size_t i = 0; run->fusion.kernels && i < loops->count; i++)
+	for (size_t i = 0; i < loops->count; i++)
 		(void)fuse_loop(&(struct neighbors){.model = run->model,
 						    .fusion = &run->fusion,
 						    .accesses = dependences_recorded(run->report),
@@ -390,19 +492,21 @@ static const char *change_loop(struct application *application, const struct loo
 	struct effect *effect = application->effect;
 	struct fusion fusion = application->run->fusion;
 	struct fused_kernels found = {0};
+	struct neighbors neighbors;
 	const char *refusal;
 
 	fusion.is_least = application->end == ASSUMED_LEAST;
-	refusal = fuse_loop(&(struct neighbors){.change = &application->change,
-						.model = application->run->model,
-						.fusion = &fusion,
-						.accesses = dependences_recorded(
-							application->run->report),
-						.fused = &found,
-						.is_most = application->end == ASSUMED_MOST},
-			    loop);
+	neighbors = (struct neighbors){.change = &application->change,
+				       .model = application->run->model,
+				       .fusion = &fusion,
+				       .accesses = dependences_recorded(application->run->report),
+				       .fused = &found,
+				       .is_most = application->end == ASSUMED_MOST};
+	refusal = fuse_loop(&neighbors, loop);
 	if (refusal)
 		return effect->refusal == grid_wide ? grid_wide : refusal;
+	effect->keeps_results =
+		neighbors.has_rows && (effect->keeps_results || !effect->changed_count);
 	effect->changed_count += found.kernel_count;
 	effect->vanished_bytes += found.vanished_bytes;
 	effect->is_assuming |= found.handed_count > 0;
@@ -417,7 +521,7 @@ const struct technique technique_fuse = {
 	.effect =
 		"Kernels of an iteration that follow one another with the same grid and blocks become one "
 		"kernel, and those that PyTorch makes of operations on each element with whatever grid, which takes as long as all of them; where a recording of one GPU has counters, without the bytes "
-		"that they hand each other. No block may need what another one wrote.",
+		"that they hand each other, and where it has none, those of PyTorch and CuPy on as many elements without the time of the shortest for each that goes into another. No block may need what another one wrote.",
 	.changed = "kernels go into the one before them",
 	.assumes =
 		"what a kernel reads is what the one before it wrote, and nobody else reads it; at the low "

@@ -7,6 +7,14 @@
 #include "techniques/application.h"
 #include "techniques/shared/fused_shape.h"
 
+/* Kernels of a framework that follow one another over as many elements, as names and grids show without counters. */
+struct fused_row {
+	uint64_t count;
+	uint32_t first; /* signatures[] */
+	double all_ns, longest_ns, shortest_ns;
+	double saved_ns; /* of all_ns: the shortest for each but the first */
+};
+
 /* What fusing changes, added up. */
 struct fused_kernels {
 	uint64_t kernel_count;	/* that go into the one before them */
@@ -24,9 +32,10 @@ struct fused_kernels {
 	 * thread, which are more than it has registers; only where that is above 0. */
 	uint32_t apart;
 	double apart_values;
+	struct fused_row row; /* without counters: that which saves most; else all 0 */
 };
 
-/* Of all loops, where counters tell of bytes; changes nothing. */
+/* Of all loops; changes nothing. */
 struct fused_kernels fuse_find(const struct recorded_run *run, const struct loops *loops);
 
 #endif

@@ -39,6 +39,8 @@ enum bound {
 	BOUND_STAGED = 128,
 	/* memsets that become part of others are gone */
 	BOUND_MEMSETS = 256,
+	/* what kernels that get shorter compute in FP32, tensor cores may compute in TF32 */
+	BOUND_TENSOR = 512,
 	/* more may be gained than is predicted: the interval does not end at these bounds */
 	BOUND_OPEN = 64,
 };

@@ -33,6 +33,7 @@
 	TECHNIQUE(fill_gpu)              \
 	TECHNIQUE(smaller_blocks)        \
 	TECHNIQUE(wider_loads)           \
+	TECHNIQUE(tensor_cores)          \
 	TECHNIQUE(pad_shared)            \
 	TECHNIQUE(batch_launches)        \
 	TECHNIQUE(while_node)            \

@@ -30,7 +30,8 @@ struct rules {
 	const struct application *application;
 	const struct bound_terms *terms;
 	const struct needs *needs;
-	const double *fills;		     /* by signature: of the SMs */
+	const double *fills; /* by signature: of the SMs */
+	double tensor_ratio; /* time of arithmetic on tensor cores by that without */
 	double to_device_rate, to_host_rate; /* of pinned memory, bytes a second; 0: not measured */
 };
 
@@ -79,7 +80,8 @@ static double floor_ns(const struct rules *rules, const struct profile_op *op)
 	if (op->kind == OP_MEMSET && may(rules, BOUND_MEMSETS))
 		return 0;
 	if (op->kind == OP_KERNEL && may(rules, BOUND_KERNELS))
-		return length_ns * rules->needs[profile->signatures[op->detail].kernel].arithmetic;
+		return length_ns * rules->needs[profile->signatures[op->detail].kernel].arithmetic *
+		       (may(rules, BOUND_TENSOR) ? rules->tensor_ratio : 1);
 	if (op->kind != OP_COPY || !may(rules, BOUND_COPIES))
 		return length_ns;
 	if (profile->copies[op->detail].kind == COPY_TO_HOST)
@@ -403,6 +405,14 @@ static int find(struct bounds *out, const struct rules *rules, const struct part
 	return rc;
 }
 
+static double tensor_ratio(const struct ceilings *ceilings)
+{
+	double plain = ceilings_at(ceilings, CEILING_fp32_fma, 0);
+	double tensor = ceilings_at(ceilings, CEILING_tensor_tf32, 0);
+
+	return tensor > 0 ? min_real(plain / tensor, 1) : 1;
+}
+
 int bounds_find(struct bounds *out, const struct application *application,
 		const struct bound_terms *terms, const struct part *part)
 {
@@ -414,6 +424,7 @@ int bounds_find(struct bounds *out, const struct application *application,
 				    .terms = terms,
 				    .needs = needs,
 				    .fills = fills,
+				    .tensor_ratio = tensor_ratio(ceilings),
 				    .to_device_rate = ceilings_at(ceilings, CEILING_h2d_pinned, 0),
 				    .to_host_rate = ceilings_at(ceilings, CEILING_d2h_pinned, 0)};
 	struct iterations usual = {0};

@@ -85,7 +85,7 @@ offers_files() {
 @test "every option that help shows is completed, of every command" {
 	local command option
 	for command in $("$ROOFLINECTL" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
-		for option in $("$ROOFLINECTL" "$command" --help | grep -oE '^ +(-[a-zA-Z], )?--[a-z-]+' | grep -oE -- '--[a-z-]+'); do
+		for option in $("$ROOFLINECTL" "$command" --help | grep -oE '^ +(-[a-zA-Z], )?--[a-z0-9-]+' | grep -oE -- '--[a-z0-9-]+'); do
 			completed "$command" "$option" | grep -qx -- "$option" || {
 				echo "$command $option"
 				return 1

@@ -223,6 +223,7 @@ struct loop_fixture loop_with(const char *usual, int iteration, const char *othe
 	fixture.run.ceilings = fixture.ceilings;
 	fixture.loop = (struct loop){.call_count = fixture.b->profile.call_count,
 				     .iteration_count = ITERATIONS,
+				     .kind_count = 1,
 				     .period = strlen(usual)};
 	begin_application(&fixture.application, fixture.run.model);
 	return fixture;

@@ -135,6 +135,37 @@ static void test_not_advised(void **state)
 	advised_free(&it);
 }
 
+/* Without counters, kernels whose names show that they are of elements. */
+static void test_uncounted(void **state)
+{
+	static const struct moved own[] = {{"a", 0, 0, 0}, {"b", 0, 0, 0}, {"c", 0, 0, 0}};
+	static const struct moved ufuncs[] = {{"cupy_a__float32_float32", 0, 0, 0},
+					      {"cupy_b__float32_float32", 0, 0, 0},
+					      {"cupy_c__float32_float32", 0, 0, 0}};
+	const struct recommendation *item;
+	struct advised it;
+	struct builder *b;
+
+	(void)state;
+	b = moving_loop(own, 3, 0);
+	b->profile.counter_count = 0;
+	advise(&it, b);
+	assert_null(recommended(&it, "fuse_neighbors"));
+	advised_free(&it);
+	b = moving_loop(ufuncs, 3, 0);
+	b->profile.counter_count = 0;
+	advise(&it, b);
+	item = recommended(&it, "fuse_neighbors");
+	assert_non_null(item);
+	assert_true(item->gain.is_up_to && item->gain.keeps_results);
+	assert_in_range((uint64_t)(1000 * item->gain.place.speedup), 2700, 3100);
+	assert_true(item->gain.place.low <= 1.01);
+	assert_string_equal(item->evidence[0],
+			    "cupy_a__float32_float32 and 2 kernels right behind it each go through "
+			    "as many elements: 300 us together, the longest takes 100 us");
+	advised_free(&it);
+}
+
 /* What the report's counters and roofs are to fusing. */
 static void test_collected(void **state)
 {
@@ -181,6 +212,8 @@ int main(void)
 		SENTENCE("neighbors that hand arrays on are advised to be one kernel",
 			 test_advised),
 		SENTENCE("neighbors with little to gain are not", test_not_advised),
+		SENTENCE("a framework's kernels of elements are advised to be one without counters",
+			 test_uncounted),
 		SENTENCE("counters and roofs of a report are those of fusing", test_collected),
 	};
 

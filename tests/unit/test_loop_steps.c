@@ -42,7 +42,8 @@ static void paused_new(struct paused *it, size_t count, int64_t (*pause_ns)(size
 	it->iterations[count] = (uint32_t)it->b->profile.call_count;
 	builder_finish(it->b);
 	assert_int_equal(model_build(&it->model, &it->b->profile, &err), 0);
-	it->loop = (struct loop){.call_count = it->b->profile.call_count,
+	it->loop = (struct loop){.kind_count = 1,
+				 .call_count = it->b->profile.call_count,
 				 .iteration_count = count,
 				 .iterations = it->iterations,
 				 .period = 2,
@@ -153,7 +154,8 @@ static size_t sizes_repeat(size_t count, uint32_t (*grid)(size_t), uint64_t (*by
 	it.iterations[count] = (uint32_t)it.b->profile.call_count;
 	builder_finish(it.b);
 	assert_int_equal(model_build(&it.model, &it.b->profile, &err), 0);
-	it.loop = (struct loop){.call_count = it.b->profile.call_count,
+	it.loop = (struct loop){.kind_count = 1,
+				.call_count = it.b->profile.call_count,
 				.iteration_count = count,
 				.iterations = it.iterations};
 	length = loop_sizes_repeat(it.model, &it.loop);

@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <cmocka.h>
 
 #include "analysis/loops/loops.h"
@@ -45,7 +46,7 @@ static struct profile_op *launch_grid(struct host *host, const char *kernel, uin
 			  host->now_ns, host->now_ns + 10, by);
 }
 
-/* Each letter is the launch of a kernel of that name, _ a wait, * a pause of 20 us, m a cudaMalloc,
+/* Each letter is the launch of a kernel of that name, a small one of cuBLAS, _ a wait, * a pause of 20 us, m a cudaMalloc,
  * < a copy to the host. */
 static void run(struct host *host, const char *text)
 {
@@ -53,8 +54,14 @@ static void run(struct host *host, const char *text)
 					    "J", "K", "L", "M", "N", "O", "P", "Q", "R",
 					    "S", "T", "U", "V", "W", "X", "Y", "Z"};
 
+	static const char *const products[] = {"nvjet_a", "nvjet_b", "nvjet_c", "nvjet_d",
+					       "nvjet_e", "nvjet_f", "nvjet_g", "nvjet_h",
+					       "nvjet_i", "nvjet_j", "nvjet_k"};
+
 	for (; *text; text++)
-		if (*text == '_')
+		if (*text >= 'a' && *text <= 'k')
+			launch_grid(host, products[*text - 'a'], 1);
+		else if (*text == '_')
 			call(host, "cudaDeviceSynchronize", CALL_SYNC);
 		else if (*text == '*')
 			host->now_ns += 20000;
@@ -124,6 +131,83 @@ static void test_exact(void **state)
 	(void)state;
 	repeat(&host, 20, "ABC");
 	expect_one(&host, 0, 3, 20, 3);
+}
+
+/* In an order that no period explains. */
+static void run_kinds(struct host *host, const char *const kinds[], uint32_t kind_count, int count)
+{
+	uint32_t number = 1;
+
+	for (int i = 0; i < count; i++) {
+		number = number * 1103515245 + 12345;
+		run(host, kinds[(number >> 16) % kind_count]);
+	}
+}
+
+static void test_kinds(void **state)
+{
+	static const char *const kinds[] = {"abcQRS<", "defgTU<", "hijkVWX<"};
+	struct host host = host_new();
+	struct result result;
+
+	(void)state;
+	run(&host, "Z<");
+	run_kinds(&host, kinds, 3, 40);
+	result = find(host.b);
+	assert_int_equal(result.count, 1);
+	assert_int_equal(result.items[0].kind_count, 3);
+	assert_int_equal(result.items[0].first_call,
+			 2); /* behind the copy that ends what was before */
+	assert_int_equal(result.items[0].iteration_count, 40);
+	assert_float_equal(result.items[0].regularity, 1, 0);
+	assert_float_equal(result.items[0].exactness, 1, 0);
+	done(host.b, &result);
+}
+
+/* Of each step another: what the kernels are is chance. */
+static void test_no_kinds(void **state)
+{
+	struct host host = host_new();
+	uint32_t number = 1;
+	struct result result;
+
+	(void)state;
+	for (int i = 0; i < 40; i++) {
+		for (int j = 0; j < 6; j++) {
+			char kernel[2] = "";
+
+			number = number * 1103515245 + 12345;
+			kernel[0] = (char)('A' + (number >> 16) % 26);
+			run(&host, kernel);
+		}
+		run(&host, "<");
+	}
+	result = find(host.b);
+	assert_int_equal(result.count, 0);
+	done(host.b, &result);
+}
+
+/* cuBLAS has a kernel for each size, and each step has a size of its own. */
+static void test_families(void **state)
+{
+	static char products[12][3][32];
+	struct host host = host_new();
+	struct result result;
+
+	(void)state;
+	for (uint32_t i = 0; i < 12; i++) {
+		for (uint32_t j = 0; j < 3; j++) {
+			snprintf(products[i][j], sizeof(products[i][j]), "nvjet_%u_%u", i, j);
+			launch_grid(&host, products[i][j], 1 + i);
+		}
+		run(&host, "A<");
+	}
+	result = find(host.b);
+	assert_int_equal(result.count, 1);
+	assert_int_equal(result.items[0].kind_count, 1);
+	assert_int_equal(result.items[0].iteration_count, 11);
+	assert_float_equal(result.items[0].exactness, 0, 0);
+	done(host.b, &result);
 }
 
 static void test_one_kernel(void **state)
@@ -764,6 +848,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SENTENCE("a loop of three launches has period three", test_exact),
+		SENTENCE("steps of three kinds in no order are one sequence", test_kinds),
+		SENTENCE("steps of which none comes again are no sequence", test_no_kinds),
+		SENTENCE("steps whose library kernels all differ are one sequence", test_families),
 		SENTENCE("one kernel again and again has period one", test_one_kernel),
 		SENTENCE("a kernel may come several times in a period", test_repeats_within),
 		SENTENCE("a period in which no launch is the only one of its kind is found",

@@ -276,8 +276,8 @@ static void test_submissions(void **state)
 	expect_submissions(b, true); /* no call is before it */
 }
 
-static enum call_behavior behavior(const char *name, enum profile_call_class class,
-				   int64_t copy_end_ns)
+static enum call_behavior behavior_with(const char *name, enum profile_call_class class,
+					struct profile_copy copy, int64_t copy_end_ns)
 {
 	struct builder *b = builder_new(1, 1);
 	uint32_t call = builder_call(b, 0, name, class, 100, 200);
@@ -285,12 +285,33 @@ static enum call_behavior behavior(const char *name, enum profile_call_class cla
 	struct model *model;
 
 	if (copy_end_ns)
-		builder_copy(b, 0, (struct profile_copy){.bytes = 4}, 150, copy_end_ns, call);
+		builder_copy(b, 0, copy, 150, copy_end_ns, call);
 	model = build(b);
 	found = (enum call_behavior)model->call_traits[0].behavior;
 	assert_int_equal(model_awaited(model, 0), found == CALL_WAITS_OWN ? 0 : PROFILE_NONE);
 	done(b, model);
 	return found;
+}
+
+static enum call_behavior behavior(const char *name, enum profile_call_class class,
+				   int64_t copy_end_ns)
+{
+	return behavior_with(name, class, (struct profile_copy){.bytes = 4}, copy_end_ns);
+}
+
+/* Such a copy returns once it has ended, however it was called. */
+static void test_pageable_read(void **state)
+{
+	struct profile_copy read = {.bytes = 4,
+				    .kind = COPY_TO_HOST,
+				    .dst_memory = MEMORY_PAGEABLE,
+				    .is_async = true};
+
+	(void)state;
+	assert_int_equal(behavior_with("cudaMemcpyAsync", CALL_COPY, read, 190), CALL_WAITS_OWN);
+	assert_int_equal(behavior_with("cudaMemcpyAsync", CALL_COPY, read, 210), CALL_WORKS);
+	read.dst_memory = MEMORY_PINNED;
+	assert_int_equal(behavior_with("cudaMemcpyAsync", CALL_COPY, read, 190), CALL_WORKS);
 }
 
 static void test_behavior(void **state)
@@ -404,6 +425,8 @@ int main(void)
 			"what calls submitted is listed only where it is in another order than they",
 			test_submissions),
 		SENTENCE("calls that wait are told from calls that work", test_behavior),
+		SENTENCE("an asynchronous read into pageable memory waits for itself",
+			 test_pageable_read),
 		SENTENCE("calls of all threads come by time", test_order),
 		SENTENCE("an empty recording has an empty model", test_empty),
 	};

@@ -76,7 +76,8 @@ static void run_begin(struct run *run, struct builder *b, size_t kernel_count)
 	run->recorded.fusion = moving_fusion(b, run->kernels);
 	for (size_t i = 0; i <= MOVING_ITERATIONS; i++)
 		run->iterations[i] = (uint32_t)(i * (kernel_count + 1));
-	run->loop = (struct loop){.call_count = b->profile.call_count,
+	run->loop = (struct loop){.kind_count = 1,
+				  .call_count = b->profile.call_count,
 				  .iteration_count = MOVING_ITERATIONS,
 				  .iterations = run->iterations,
 				  .period = kernel_count};
@@ -126,6 +127,89 @@ static void test_uncounted(void **state)
 		expect_lengths(&run, end == ASSUMED_MOST ? most_ns : all_ns, 3);
 		run_end(&run);
 	}
+}
+
+/* Kernels of CuPy, each of so many ns and blocks, without counters. */
+struct ufunc {
+	const char *name;
+	int64_t ns;
+	uint32_t blocks;
+};
+
+static struct builder *ufunc_loop(const struct ufunc *ufuncs, size_t count)
+{
+	struct moved parts[MOVING_KERNELS_MOST];
+	struct builder *b;
+
+	for (size_t i = 0; i < count; i++)
+		parts[i] = (struct moved){ufuncs[i].name, 0, 0, 0};
+	b = moving_loop(parts, count, 0);
+	for (size_t i = 0; i < count; i++)
+		b->signatures[i].grid[0] = ufuncs[i].blocks;
+	for (size_t i = 0; i < b->profile.op_count; i++)
+		b->ops[i].end_ns = b->ops[i].start_ns + ufuncs[i % count].ns;
+	return b;
+}
+
+static void expect_rows(const struct ufunc *ufuncs, size_t count, enum assumed_end end,
+			const int64_t *lengths_ns, const char *changed)
+{
+	struct run run;
+
+	run_begin(&run, ufunc_loop(ufuncs, count), count);
+	run.recorded.fusion.kernels = NULL;
+	run.recorded.fusion.is_least = end == ASSUMED_LEAST;
+	assert_null(run_fuse(&run, end));
+	expect_lengths(&run, lengths_ns, count);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(usual_change_of(&run.change, i),
+				 changed[i] == 'f' ? CALL_FUSED : CALL_KEPT);
+	assert_true(run.effect.is_assuming);
+	assert_true(run.effect.keeps_results);
+	run_end(&run);
+}
+
+/* All take as long as one, and what others take beyond the shortest; also where that comes last. */
+static void test_rows(void **state)
+{
+	static const struct ufunc row[] = {{"cupy_a__float32_float32", 50000, 100},
+					   {"cupy_b__float32_float32", 70000, 100},
+					   {"cupy_c__float32_float32", 40000, 100},
+					   {"cupy_d__float32_float32", 40000, 99},
+					   {"gemm", 40000, 99}};
+	static const int64_t usual_ns[] = {0, 20000, 10000, 0, 0}, least_ns[] = {0, 0, 0, 0, 0},
+			     most_ns[] = {0, 20000, 1, 0, 0};
+	struct fused_kernels found;
+	struct run run;
+
+	(void)state;
+	expect_rows(row, 5, ASSUMED_USUAL, usual_ns, ".ff..");
+	expect_rows(row, 5, ASSUMED_LEAST, least_ns, ".ff..");
+	expect_rows(row, 5, ASSUMED_MOST, most_ns, ".ff..");
+	run_begin(&run, ufunc_loop(row, 5), 5);
+	run.recorded.fusion.kernels = NULL;
+	found = fuse_find(&run.recorded, &(struct loops){.items = &run.loop, .count = 1});
+	assert_float_equal(found.saved_ns, MOVING_ITERATIONS * 80000, 1e-3);
+	assert_int_equal(found.row.count, 3);
+	assert_float_equal(found.row.all_ns, 160000, 1e-3);
+	assert_float_equal(found.row.longest_ns, 70000, 1e-3);
+	assert_float_equal(found.row.saved_ns, 80000, 1e-3);
+	assert_string_equal(run.b->signatures[found.row.first].name, "cupy_a__float32_float32");
+	run_end(&run);
+}
+
+/* PyTorch's templates give a thread one, two or more elements; those of one template as many. */
+static void test_as_many_elements(void **state)
+{
+	static const struct ufunc row[] = {
+		{"void at::native::elementwise_kernel<128, 2, mul>(int)", 50000, 400},
+		{"void at::native::vectorized_elementwise_kernel<4, add>(int)", 50000, 100},
+		{"void at::native::vectorized_elementwise_kernel<4, div>(int)", 50000, 50},
+		{"void at::native::vectorized_elementwise_kernel<4, sub>(int)", 50000, 50}};
+	static const int64_t usual_ns[] = {0, 1, 0, 1};
+
+	(void)state;
+	expect_rows(row, 4, ASSUMED_USUAL, usual_ns, ".f.f");
 }
 
 /* Three take as long as one did: the first only reads, the second does neither, the third only writes. */
@@ -415,6 +499,10 @@ int main(void)
 		SENTENCE("neighbors with the same grid become one kernel", test_fused),
 		SENTENCE("without counters a kernel is at most as long as the longest in it",
 			 test_uncounted),
+		SENTENCE("without counters a framework's kernels over as many elements are one",
+			 test_rows),
+		SENTENCE("names and grids show which kernels go through as many elements",
+			 test_as_many_elements),
 		SENTENCE("what a chain of kernels hands on vanishes, at the low end its reading",
 			 test_chain),
 		SENTENCE("what may spill is left apart, but at the high end", test_too_many_values),

@@ -3,9 +3,10 @@
  *
  * In one kernel what is handed on stays in registers: it is neither written nor read.  Counters
  * tell how many bytes that can be, not whose they are; techniques/shared/fusion.h says what is assumed and
- * what tells against it.
+ * what tells against it.  Without counters, kernels of elements of PyTorch or CuPy that follow one another over as many
+ * elements are known by their names and grids (techniques/fuse.c).
  *
- * Fires when bytes that vanish between neighbors would save more than 10% of wall time.
+ * Fires when what vanishes between neighbors would save more than 10% of wall time.
  */
 #include "advice/rules/rules.h"
 
@@ -176,13 +177,41 @@ static int add_shape(struct recommendation *item, const struct facts *facts, siz
 	return rc < 0 ? rc : add_limit(item, facts, fused, &shape);
 }
 
-static int add_compiler(struct recommendation *item, const char *name)
+static int add_compiler(struct recommendation *item, const struct facts *facts, const char *name)
 {
-	return library_kernel_is_elementwise(name)
-		       ? advice_add_evidence(item,
-					     "PyTorch chose these kernels: torch.compile, or a "
-					     "call that does all of it, makes one of them")
-		       : 0;
+	if (!library_kernel_is_elementwise(name))
+		return 0;
+	if (facts->framework == FRAMEWORK_cupy)
+		return advice_add_evidence(item, "CuPy launches a kernel for each operation: "
+						 "cupy.fuse or an ElementwiseKernel makes one of "
+						 "them");
+	return advice_add_evidence(item, "PyTorch chose these kernels: torch.compile, or a "
+					 "call that does all of it, makes one of them");
+}
+
+/* Describe the row that saves most, by names, grids and times: there are no counters. */
+static int add_row(struct recommendation *item, const struct facts *facts,
+		   const struct fused_kernels *fused)
+{
+	const struct profile *profile = facts->report->profile;
+	const struct fused_row *row = &fused->row;
+	const char *first = profile->signatures[row->first].name;
+	int rc = advice_add_evidence(
+		item,
+		"%s and %s kernels right behind it each go through as many elements: %s together, "
+		"the longest takes %s",
+		kernel_label(profile->kernel_labels, first, LABEL_WIDE),
+		format_count(row->count - 1).text, format_ns(row->all_ns).text,
+		format_ns(row->longest_ns).text);
+
+	if (rc == 0)
+		rc = advice_add_evidence(
+			item,
+			"one kernel in their place takes as long as the longest at best, and %s if "
+			"each hands on one array, as the shortest, of %s, reads and writes one",
+			format_ns(row->all_ns - row->saved_ns).text,
+			format_ns(row->shortest_ns).text);
+	return rc < 0 ? rc : add_compiler(item, facts, first);
 }
 
 /* A library's kernel is never written otherwise: its caller asks for what follows. */
@@ -218,10 +247,14 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 			const struct what_if *what_if)
 {
 	const struct fused_kernels fused = find(facts);
-	double all_bytes = facts->report->roofline->application.quantities[ROOF_dram].total;
-	int rc = add_pair(item, facts, &fused);
+	double all_bytes;
+	int rc;
 
 	(void)what_if;
+	if (fused.row.count)
+		return add_row(item, facts, &fused);
+	all_bytes = facts->report->roofline->application.quantities[ROOF_dram].total;
+	rc = add_pair(item, facts, &fused);
 	if (rc == 0)
 		rc = advice_add_evidence(
 			item,
@@ -235,7 +268,8 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 	if (rc == 0)
 		rc = add_epilogue(item, facts, &fused);
 	return rc < 0 ? rc
-		      : add_compiler(item, facts->report->profile->signatures[fused.first].name);
+		      : add_compiler(item, facts,
+				     facts->report->profile->signatures[fused.first].name);
 }
 
 static bool is_promising(const struct facts *facts, size_t device)

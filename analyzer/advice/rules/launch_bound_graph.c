@@ -33,6 +33,9 @@ static int add_loops(struct recommendation *item, const struct facts *facts,
 				    format_count(what_if->effect.iteration_count).text,
 				    format_count(what_if->effect.most_nodes).text);
 
+	if (rc == 0 && what_if->effect.largest && what_if->effect.largest->kind_count > 1)
+		rc = advice_add_evidence(item, "iterations are of %zu kinds: a graph for each",
+					 what_if->effect.largest->kind_count);
 	cuts_text(cuts, &what_if->effect.cuts, facts->report->profile);
 	return rc == 0 && *cuts ? advice_add_evidence(item, "%s", cuts) : rc;
 }

@@ -1,16 +1,23 @@
 /*
- * tensor_cores.c - matrix products that are as fast as FP32 or FP64 can be, and no tensor core works.
+ * tensor_cores.c - matrix products in FP32 or FP64, while no tensor core works.
  *
  * Tensor cores multiply matrices many times as fast, in TF32, BF16 or FP16, and FP64 at twice the rate.  Of a library
  * that is an argument of its call; of a kernel of one's own it is other instructions, or a library.
  *
- * Fires when kernels at 50% of the FP32 or FP64 roof or more, which are a library's or reuse what they load through
+ * A library names its products by their types: where TF32 is predicted to make the run faster, this fires without counters
+ * (techniques/tensor_cores.c).
+ *
+ * Of other kernels, fires when those at 50% of the FP32 or FP64 roof or more, which are a library's or reuse what they load through
  * shared memory, take at least half of the time of all kernels, counters say.  So it does below that where shared memory is
  * what the arithmetic waits for: hardly anything but FMA in FP32, FP64 or FP16, more of them for a byte of DRAM than where
  * both roofs meet, and the roof of shared memory explains more of the time than a prediction may be off.  What does not
  * multiply matrices gains nothing: at stake is what stands between that roof and the next one.
  */
 #include "advice/rules/rules.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "analysis/counters/counted.h"
 #include "analysis/statistics/library_kernel.h"
@@ -19,6 +26,81 @@
 
 #define LEAST_SHARE 0.5
 #define LEAST_SHARED 0.05
+
+/* ---- by name ---- */
+
+/* A library's products in FP32. */
+struct named_products {
+	double time_ns, all_ns; /* their time, and that of all kernels */
+	const char *most;	/* the name of the one with most time; NULL: there are none */
+	double most_ns;
+};
+
+/* cuDNN may use TF32 unless it is forbidden: its kernels in FP32 are a choice that was made. */
+static bool is_named_product(const char *name)
+{
+	return library_kernel_is_fp32_product(name) &&
+	       strcmp(library_kernel_of(name), "cuDNN") != 0;
+}
+
+static int find_named(void *finding, const struct facts *facts, size_t device)
+{
+	const struct profile *profile = facts->report->profile;
+	const struct profile_device *where = &profile->devices[device];
+	double *times_ns = calloc(profile->kernel_name_count + 1, sizeof(*times_ns));
+	struct named_products *found = finding;
+
+	if (!times_ns)
+		return -ENOMEM;
+	for (size_t i = where->first_op; i < where->first_op + where->op_count; i++) {
+		const struct profile_op *op = &profile->ops[i];
+
+		if (op->kind == OP_KERNEL)
+			times_ns[profile->signatures[op->detail].kernel] +=
+				(double)(op->end_ns - op->start_ns);
+	}
+	for (size_t i = 0; i < profile->kernel_name_count; i++) {
+		found->all_ns += times_ns[i];
+		if (times_ns[i] <= 0 || !is_named_product(profile->kernel_names[i]))
+			continue;
+		found->time_ns += times_ns[i];
+		if (times_ns[i] > found->most_ns) {
+			found->most = profile->kernel_names[i];
+			found->most_ns = times_ns[i];
+		}
+	}
+	free(times_ns);
+	return 0;
+}
+
+static const struct named_products *named_on(const struct facts *facts, size_t device)
+{
+	return facts_finding(facts, RULE_tensor_cores, device);
+}
+
+static bool has_named(const struct facts *facts, size_t device)
+{
+	return named_on(facts, device)->most;
+}
+
+static int add_named(struct recommendation *item, const struct facts *facts, size_t device)
+{
+	const struct named_products *found = named_on(facts, device);
+	const char *name =
+		kernel_label(facts->report->profile->kernel_labels, found->most, LABEL_WIDE);
+	int rc = advice_add_evidence(item, "%s: %.0f%% of all kernels' time", name,
+				     100 * found->most_ns / found->all_ns);
+
+	return rc < 0 ? rc
+		      : advice_add_evidence(
+				item,
+				"by their names, products of %s in FP32, without tensor "
+				"cores, take %.0f%% of it",
+				library_kernel_of(found->most),
+				100 * found->time_ns / found->all_ns);
+}
+
+/* ---- by counters ---- */
 
 /* At the roof of its arithmetic. */
 static bool is_fast_product(const struct facts *facts, const struct roofline_point *point)
@@ -98,20 +180,20 @@ static struct roof_kernels find(const struct facts *facts)
 
 static int64_t stake_ns(const struct facts *facts, size_t device)
 {
-	(void)device;
-	return (int64_t)find(facts).stake_ns;
+	return has_named(facts, device) ? 0 : (int64_t)find(facts).stake_ns;
 }
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 			const struct what_if *what_if)
 {
-	const struct roof_kernels found = find(facts);
-	const char *library = library_kernel_of(found.most->name);
-	const char *name;
+	struct roof_kernels found;
+	const char *library, *name;
 	int rc;
 
-	(void)device;
-	(void)what_if;
+	if (what_if)
+		return add_named(item, facts, device);
+	found = find(facts);
+	library = library_kernel_of(found.most->name);
 	name = kernel_label(facts->report->profile->kernel_labels, found.most->name, LABEL_WIDE);
 	rc = advice_add_evidence(item, "%s: %.0f%% of what %s can, and no tensor core works", name,
 				 100 * found.most->binding_share,
@@ -132,7 +214,6 @@ static bool is_promising(const struct facts *facts, size_t device)
 
 const struct rule rule_tensor_cores = {
 	.id = "tensor_cores",
-	.strategy = "tensor_cores",
 	.title = "Multiply matrices on tensor cores",
 	.workload = "compute_bound",
 	.risk = "TF32 keeps 10 bits of a number's fraction in place of 23, BF16 7: compare the results. Only "
@@ -159,6 +240,10 @@ const struct rule rule_tensor_cores = {
 			.title = "Multiply matrices on tensor cores: TF32 or float16",
 			.pattern = "# the environment: CUPY_TF32=1",
 		},
+	.finding_size = sizeof(struct named_products),
+	.find = find_named,
+	.technique = &technique_tensor_cores,
+	.can_predict = has_named,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
 	.add_evidence = add_evidence,

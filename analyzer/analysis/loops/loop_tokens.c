@@ -1,9 +1,11 @@
 #include "analysis/loops/loop_tokens.h"
 
+#include "analysis/statistics/library_kernel.h"
 #include "base/worker.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Graphs take turns when so many launches are of the graph so many launches before, and clearly more
  * than are of the one launched last. */
@@ -53,10 +55,66 @@ static uint32_t mix_bytes(uint32_t hash, uint64_t bytes)
 	return token_mix(token_mix(hash, (uint32_t)bytes), (uint32_t)(bytes >> 32));
 }
 
-static void add_kernel(const struct profile *profile, const struct profile_op *op, uint32_t *loose,
+/* Of libraries that choose their kernels by sizes; cuBLAS and cuDNN have kernels of CUTLASS. */
+static const struct {
+	const char *library;
+	uint32_t family;
+} choosing[] = {
+	{"cuBLAS", 1}, {"CUTLASS", 1},	{"cuDNN", 1},	 {"FlashAttention", 2},
+	{"cuFFT", 3},  {"cuSPARSE", 4}, {"cuSOLVER", 5},
+};
+#define ELEMENTWISE_FAMILY 6 /* of PyTorch, by alignment and count */
+#define NAME_FAMILIES 16     /* a kernel of no family is one of its own, from here on */
+
+static uint32_t family_of(const char *name)
+{
+	const char *library = library_kernel_of(name);
+
+	if (library_kernel_is_elementwise(name))
+		return ELEMENTWISE_FAMILY;
+	for (size_t i = 0; library && i < sizeof(choosing) / sizeof(choosing[0]); i++)
+		if (!strcmp(library, choosing[i].library))
+			return choosing[i].family;
+	return 0;
+}
+
+uint32_t *tokens_families(const struct profile *profile)
+{
+	uint32_t *families = malloc((profile->kernel_name_count + 1) * sizeof(*families));
+
+	for (size_t i = 0; families && i < profile->kernel_name_count; i++) {
+		families[i] = family_of(profile->kernel_names[i]);
+		if (!families[i])
+			families[i] = NAME_FAMILIES + (uint32_t)i;
+	}
+	return families;
+}
+
+bool tokens_are_chosen(const uint32_t *families, const struct profile *profile,
+		       const struct submissions *submissions, const struct profile_thread *thread)
+{
+	size_t first = submissions_first(submissions, thread->first_call);
+	size_t end = submissions_first(submissions, thread->first_call + thread->call_count);
+	size_t kernel_count = 0, chosen_count = 0;
+
+	for (size_t i = first; i < end; i++) {
+		const struct profile_op *op =
+			&profile->ops[submissions_op(submissions, (uint32_t)i)];
+
+		if (op->kind != OP_KERNEL)
+			continue;
+		kernel_count++;
+		chosen_count += families[profile->signatures[op->detail].kernel] < NAME_FAMILIES;
+	}
+	return 2 * chosen_count > kernel_count;
+}
+
+static void add_kernel(const struct tokens *tokens, const struct profile_op *op, uint32_t *loose,
 		       uint32_t *strict)
 {
-	*loose = token_mix(*loose, profile->signatures[op->detail].kernel);
+	uint32_t kernel = tokens->profile->signatures[op->detail].kernel;
+
+	*loose = token_mix(*loose, tokens->families ? tokens->families[kernel] : kernel);
 	*strict = op->detail;
 }
 
@@ -77,16 +135,16 @@ static void add_memset(const struct profile *profile, const struct profile_op *o
 	*strict = mix_bytes(0, profile->memsets[op->detail].bytes);
 }
 
-static void add_op(const struct profile *profile, const struct profile_op *op, uint32_t *loose,
+static void add_op(const struct tokens *tokens, const struct profile_op *op, uint32_t *loose,
 		   uint32_t *strict)
 {
 	*loose = token_mix(token_mix(*loose, op->stream), op->kind);
 	if (op->kind == OP_KERNEL)
-		add_kernel(profile, op, loose, strict);
+		add_kernel(tokens, op, loose, strict);
 	else if (op->kind == OP_COPY)
-		add_copy(profile, op, loose, strict);
+		add_copy(tokens->profile, op, loose, strict);
 	else if (op->kind == OP_MEMSET)
-		add_memset(profile, op, loose, strict);
+		add_memset(tokens->profile, op, loose, strict);
 }
 
 static uint32_t not_taken(uint32_t hash)
@@ -110,7 +168,7 @@ static void set_token(struct tokens *tokens, size_t i, uint32_t named_graph)
 		loose = token_mix(token_mix(loose, op->kind == OP_GRAPH ? op->stream : 0),
 				  named_graph);
 	else
-		add_op(profile, op, &loose, &strict);
+		add_op(tokens, op, &loose, &strict);
 	if (op && class == CALL_GRAPH_LAUNCH)
 		strict = profile_op_graph(profile, op);
 	tokens->loose[i] = not_taken(loose);
@@ -181,12 +239,15 @@ static int set_tokens(void *context, size_t first, size_t end)
 }
 
 int tokens_build(struct tokens *tokens, const struct profile *profile,
-		 const struct submissions *submissions, const struct profile_thread *thread)
+		 const struct submissions *submissions, const struct profile_thread *thread,
+		 const uint32_t *families)
 {
 	struct setting setting = {.tokens = tokens};
 	int rc;
 
-	*tokens = (struct tokens){.profile = profile, .submissions = submissions};
+	*tokens = (struct tokens){.profile = profile,
+				  .submissions = submissions,
+				  .families = families};
 	rc = allocate(tokens, thread);
 	if (rc)
 		return rc;

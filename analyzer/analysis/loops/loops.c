@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/search.h"
+#include "analysis/loops/loop_anchors.h"
 #include "analysis/loops/loop_iterations.h"
 #include "analysis/loops/loop_periods.h"
 
@@ -33,6 +34,7 @@ struct search {
 	/* Of the thread, one of each circle, as most of its iterations begin, where they are found once more; else none. */
 	struct loops known;
 	bool is_around; /* loops are tokens: what lies between is the host's time within them as well */
+	uint32_t *families; /* owned; NULL: not asked for yet */
 };
 
 /* ---- which period, and where an iteration begins ---- */
@@ -225,6 +227,7 @@ static int describe(struct loop *loop, const struct search *search,
 			      .iteration_count = count,
 			      .iterations = malloc((count + 1) * sizeof(*loop->iterations)),
 			      .period = iterations->candidate.period,
+			      .kind_count = 1,
 			      .regularity = iterations_regularity(iterations),
 			      .exactness = (double)iterations->equal_strict /
 					   (double)iterations->compared,
@@ -423,7 +426,7 @@ static int search_rounds(struct search *search)
 static int search_tokens(struct search *search, const struct submissions *submissions)
 {
 	int rc = tokens_build(&search->tokens, search->profile, submissions,
-			      &search->profile->threads[search->thread]);
+			      &search->profile->threads[search->thread], NULL);
 
 	search->wasted = 0;
 	if (rc == 0)
@@ -502,7 +505,7 @@ static void drop_from(struct loops *found, size_t first)
 
 /* A loop that goes on after something else came between its calls is found from there on, wherever that is in an
  * iteration: then all of the thread are found once more, and begin as most iterations of that circle did. */
-static int search_thread(struct search *search, const struct submissions *submissions)
+static int search_exactly(struct search *search, const struct submissions *submissions)
 {
 	size_t first = search->found->count;
 	int rc = search_tokens(search, submissions);
@@ -516,6 +519,61 @@ static int search_thread(struct search *search, const struct submissions *submis
 	free(search->known.items);
 	search->known = (struct loops){0};
 	return rc;
+}
+
+/* Share of the thread's calls that are in loops from items[first] on. */
+static double looped_share(const struct search *search, size_t first)
+{
+	size_t looped = 0, count = search->profile->threads[search->thread].call_count;
+
+	for (size_t i = first; i < search->found->count; i++)
+		looped += search->found->items[i].call_count;
+	return count ? (double)looped / (double)count : 1;
+}
+
+/* In place of the loops from items[first] on, where the thread has such steps.  Tells whether it has. */
+static int search_anchors(struct search *search, const struct submissions *submissions,
+			  size_t first, bool by_sizes, bool *is_found)
+{
+	struct anchored anchored = {0};
+	int rc = tokens_build(&search->tokens, search->profile, submissions,
+			      &search->profile->threads[search->thread],
+			      by_sizes ? NULL : search->families);
+
+	if (rc == 0)
+		rc = anchors_find(&anchored, &search->tokens, by_sizes);
+	*is_found = rc == 0 && anchored.iterations.count > 0;
+	if (*is_found) {
+		drop_from(search->found, first);
+		rc = store_loop(search, &anchored.iterations);
+	}
+	if (rc == 0 && *is_found)
+		search->found->items[search->found->count - 1].kind_count = anchored.kind_count;
+	free(anchored.iterations.starts);
+	tokens_free(&search->tokens);
+	return rc;
+}
+
+/* A thread that repeats nothing exactly for most of its calls may repeat steps of several kinds: of some sizes, or of many, for
+ * each of which libraries choose other kernels. */
+static int search_thread(struct search *search, const struct submissions *submissions)
+{
+	const struct profile *profile = search->profile;
+	size_t first = search->found->count;
+	bool is_found = false;
+	int rc = search_exactly(search, submissions);
+
+	if (rc || looped_share(search, first) > MAINLY_LOOPED)
+		return rc;
+	if (!search->families)
+		search->families = tokens_families(profile);
+	if (!search->families)
+		return -ENOMEM;
+	if (!tokens_are_chosen(search->families, profile, submissions,
+			       &profile->threads[search->thread]))
+		return 0;
+	rc = search_anchors(search, submissions, first, true, &is_found);
+	return rc || is_found ? rc : search_anchors(search, submissions, first, false, &is_found);
 }
 
 static int compare_loops(const void *left, const void *right)
@@ -536,6 +594,7 @@ int loops_find(struct loops *found, const struct profile *profile,
 	*found = (struct loops){0};
 	for (; rc == 0 && search.thread < profile->thread_count; search.thread++)
 		rc = search_thread(&search, submissions);
+	free(search.families);
 	if (rc == 0 && found->count)
 		qsort(found->items, found->count, sizeof(*found->items), compare_loops);
 	return rc;
@@ -609,7 +668,7 @@ static int search_around(struct search *search, const struct submissions *submis
 {
 	size_t first = search->found->count;
 	int rc = tokens_build(&search->tokens, search->profile, submissions,
-			      &search->profile->threads[search->thread]);
+			      &search->profile->threads[search->thread], NULL);
 
 	search->wasted = 0;
 	if (rc == 0) {

@@ -20,6 +20,7 @@
 #include "trace/profile.h"
 
 #define LOOP_LEAST_ITERATIONS 8
+#define MAINLY_LOOPED 0.5 /* of what a thread does, where it mainly repeats something */
 
 struct loop {
 	uint32_t thread; /* threads[] */
@@ -35,6 +36,7 @@ struct loop {
 	bool is_exact;	   /* exactness is 1: all iterations are one */
 	uint32_t shape;	   /* hash of the usual iteration: equal when one loop runs again */
 	uint32_t circle;   /* likewise, wherever its iterations begin */
+	size_t kind_count; /* different iterations that come again in no order (loop_anchors.h); 1: all are alike */
 	size_t first_within,
 		within_count; /* of what is repeated around loops: which; of a loop itself 0 */
 };

@@ -1,6 +1,7 @@
 #include "analysis/statistics/library_kernel.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* NVSHMEM's collectives: barrier_on_stream_kernel. */
@@ -45,11 +46,17 @@ static const struct {
 	{"cub::", "CUB"},
 };
 
-/* What PyTorch makes of an operation on each element, of whatever grid. */
-static const char *const elementwise[] = {
-	"at::native::vectorized_elementwise_kernel",
-	"at::native::unrolled_elementwise_kernel",
-	"at::native::elementwise_kernel",
+/*
+ * Kernels that PyTorch launches for an operation on each element.  A thread of the last one takes as many elements as its second
+ * template argument says; one of the others 4 to 16, depending on version and types.
+ */
+static const struct {
+	const char *name;
+	uint32_t least, most; /* elements per thread; 0: in the name */
+} elementwise[] = {
+	{"at::native::vectorized_elementwise_kernel", 4, 16},
+	{"at::native::unrolled_elementwise_kernel", 4, 16},
+	{"at::native::elementwise_kernel", 0, 0},
 };
 
 /* A kernel of one's own has its name before the first parenthesis and may take arguments of a library: these do not
@@ -112,6 +119,33 @@ bool library_kernel_is_collective(const char *name)
 	return is_of(name, "NCCL") || (is_of(name, "NVSHMEM") && strstr(name, ON_STREAM));
 }
 
+/* Parts of names of products in FP32 by FMA, from what an H200 ran for PyTorch 2, JAX, cuBLAS 13 and cuDNN 9: xmma names the
+ * types of both inputs, of the sums and of the result. */
+static const char *const fp32_products[] = {"sgemm", "scudnn_", "f32f32_f32f32_f32"};
+
+/* Parts of names that have one of those, too: inputs of 16 bits, and Winograd's algorithm. */
+static const char *const other_products[] = {"fp16", "winograd"};
+
+static bool has_part(const char *name, const char *const *these, size_t count)
+{
+	size_t length = name_length(name);
+
+	for (size_t i = 0; i < count; i++) {
+		const char *found = strstr(name, these[i]);
+
+		if (found && found < name + length)
+			return true;
+	}
+	return false;
+}
+
+bool library_kernel_is_fp32_product(const char *name)
+{
+	return library_kernel_of(name) &&
+	       has_part(name, fp32_products, sizeof(fp32_products) / sizeof(fp32_products[0])) &&
+	       !has_part(name, other_products, sizeof(other_products) / sizeof(other_products[0]));
+}
+
 /* At the beginning, behind what it returns. */
 static bool begins_with(const char *name, const char *part)
 {
@@ -119,12 +153,34 @@ static bool begins_with(const char *name, const char *part)
 	return !strncmp(name, part, strlen(part));
 }
 
+/* CuPy puts the types behind the name of a ufunc: cupy_exp__float32_float32.  Its reductions have no types there. */
+static bool is_ufunc(const char *name)
+{
+	return (!strncmp(name, "cupy_", 5) || !strncmp(name, "cupyx_", 6)) && strstr(name, "__");
+}
+
+bool library_kernel_elements(const char *name, uint32_t *least, uint32_t *most)
+{
+	const char *comma = strchr(name, ',');
+
+	*least = *most = 1;
+	for (size_t i = 0; i < sizeof(elementwise) / sizeof(elementwise[0]); i++) {
+		if (!begins_with(name, elementwise[i].name))
+			continue;
+		*least = elementwise[i].least;
+		*most = elementwise[i].most;
+		if (!*least)
+			*least = *most = comma ? (uint32_t)strtoul(comma + 1, NULL, 10) : 1;
+		return true;
+	}
+	return is_ufunc(name);
+}
+
 bool library_kernel_is_elementwise(const char *name)
 {
-	for (size_t i = 0; i < sizeof(elementwise) / sizeof(elementwise[0]); i++)
-		if (begins_with(name, elementwise[i]))
-			return true;
-	return false;
+	uint32_t least, most;
+
+	return library_kernel_elements(name, &least, &most);
 }
 
 bool library_kernel_is_reduction(const char *name)

@@ -7,6 +7,7 @@
 #define ROOFLINE_LIBRARY_KERNEL_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* The library that a kernel of that demangled name is of, as people call it: "cuBLAS"; NULL: none that is known.
  * What a compiler of a framework wrote (Triton) is of none. */
@@ -21,9 +22,16 @@ bool library_kernel_communicates(const char *name);
 /* Of these, one that all ranks of a group have to come to; sends, receives and signals are between two. */
 bool library_kernel_is_collective(const char *name);
 
-/* Of PyTorch, which chooses a grid for each: what a compiler makes one kernel of, elements of one after the other.  A
- * reduction goes on with elements as they come. */
+/* Return whether PyTorch or CuPy launches it for an operation on each element: a compiler of theirs makes one kernel of several
+ * of these.  least, most: how many elements a thread takes, a power of two. */
+bool library_kernel_elements(const char *name, uint32_t *least, uint32_t *most);
 bool library_kernel_is_elementwise(const char *name);
+
+/* Return whether it is a reduction of PyTorch, which goes on with elements as they come. */
 bool library_kernel_is_reduction(const char *name);
+
+/* Whether it multiplies matrices, or convolves, in FP32 without tensor cores.  A product of a matrix and a vector does not
+ * count, as memory bounds it, nor does a convolution by Winograd's algorithm, which does less arithmetic. */
+bool library_kernel_is_fp32_product(const char *name);
 
 #endif

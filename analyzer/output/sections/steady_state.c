@@ -160,6 +160,8 @@ static const char *once_title(int cause)
 
 static void put_whole(struct page *page, const struct steady_device *steady)
 {
+	size_t kind_count =
+		page->report->steady_state->repeated.items[steady->loop.members[0]].kind_count;
 	char label[32] = "  ", text[320];
 
 	if (page->report->profile->device_count > 1)
@@ -171,6 +173,9 @@ static void put_whole(struct page *page, const struct steady_device *steady)
 		 format_ns((double)steady->loop.median_ns).text,
 		 format_ns((double)steady->loop.low_ns).text,
 		 format_ns((double)steady->loop.high_ns).text);
+	if (kind_count > 1)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 "; iterations are of %zu kinds", kind_count);
 	if ((double)steady->pause_ns > LEAST_PAUSE_PART * (double)steady->steady.wall_ns)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "; pauses take %s of it",
 			 format_ns((double)steady->pause_ns).text);

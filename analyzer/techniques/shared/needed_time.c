@@ -2,22 +2,45 @@
 
 #include <math.h>
 
+/* What samples show of DRAM. */
+static double sampled_dram(const struct report *report, uint32_t kernel)
+{
+	const struct sm_activity *activity = report->sm_activity;
+	double share = 0;
+
+	for (size_t i = 0;
+	     activity && report->roofline->roofs[ROOF_dram] > 0 && i < activity->kernel_count; i++)
+		if (activity->kernels[i].kernel == kernel)
+			share = fmax(share, activity->kernels[i].dram_byte_per_s /
+						    report->roofline->roofs[ROOF_dram]);
+	return share;
+}
+
 double needed_time_share(const struct recorded_run *run, uint32_t kernel)
 {
 	const struct roofline *roofline = run->report ? run->report->roofline : NULL;
-	const struct sm_activity *activity = run->report ? run->report->sm_activity : NULL;
-	double share = 0;
+	double share;
 
 	if (!roofline || profile_only_device(run->model->profile) == PROFILE_NONE)
 		return 0;
+	share = sampled_dram(run->report, kernel);
 	for (size_t i = 0; i < roofline->kernel_count; i++)
 		if (roofline->kernels[i].subject == kernel && !roofline->kernels[i].is_wrong)
 			share = fmax(share, roofline->kernels[i].binding_share);
-	for (size_t i = 0; activity && roofline->roofs[ROOF_dram] > 0 && i < activity->kernel_count;
-	     i++)
-		if (activity->kernels[i].kernel == kernel)
-			share = fmax(share, activity->kernels[i].dram_byte_per_s /
-						    roofline->roofs[ROOF_dram]);
+	return share;
+}
+
+double needed_of_dram(const struct recorded_run *run, uint32_t kernel)
+{
+	const struct roofline *roofline = run->report ? run->report->roofline : NULL;
+	double share;
+
+	if (!roofline || profile_only_device(run->model->profile) == PROFILE_NONE)
+		return 0;
+	share = sampled_dram(run->report, kernel);
+	for (size_t i = 0; i < roofline->kernel_count; i++)
+		if (roofline->kernels[i].subject == kernel && !roofline->kernels[i].is_wrong)
+			share = fmax(share, roofline->kernels[i].quantities[ROOF_dram].share);
 	return share;
 }
 
