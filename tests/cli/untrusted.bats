@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # Recordings and files of others are untrusted: what they may not do to whoever reads them.  docs/security.md names these.
-bats_require_minimum_version 1.5.0
 load common
 
 setup() {
