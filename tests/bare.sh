@@ -49,8 +49,10 @@ inside() {
 made_bare() {
 	local update='apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends'
 	# shellcheck disable=SC2086 # options are several words
-	debootstrap --variant=minbase ${DEBOOTSTRAP-} "$2" "$1" ${MIRROR:+"$MIRROR"} && mounted "$1" &&
-		inside "$1" root "$update make"
+	debootstrap --variant=minbase ${DEBOOTSTRAP-} "$2" "$1" ${MIRROR:+"$MIRROR"} && mounted "$1" || return
+	# Ubuntu mends its packages in a suite of their own.
+	! grep -q '^ID=ubuntu' "$1/etc/os-release" || sed -i "p; s| $2 | $2-updates |" "$1/etc/apt/sources.list"
+	inside "$1" root "$update make"
 }
 
 # with_user ROOT: one who has no rights but by sudo
