@@ -118,7 +118,7 @@ for suite; do
 	root=$BARE_NAMESPACE/$suite
 	suite_passes "$suite" "$root" >"$logs/$suite.txt" || bad=1
 	cat "$logs/$suite.txt"
-	release=$(. "$root/etc/os-release" && echo "$ID${VERSION_ID%.*}")
+	release=$(. "$root/etc/os-release" && echo "$ID$VERSION_ID")
 	[ -z "${RESULTS-}" ] || [ -z "$release" ] || cp "$logs/$suite.txt" "$RESULTS/check-bare-$release.txt"
 	umount -l "$root/proc" "$root/dev/shm" "$root/dev/pts" 2>/dev/null
 	rm -rf --one-file-system "$root"
