@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # tests/bare.sh SUITE... - do what README.md asks of a newcomer on bare systems: make demo, then make check.
 #
-# For each suite (bookworm, trixie) debootstrap makes a minimal system, which gets make and the files of HEAD in a folder
+# For each suite (bookworm, trixie, jammy) debootstrap makes a minimal system, which gets make and the files of HEAD in a folder
 # whose name has spaces. A log of each command stays in $BUILD/bare. Needs root, as debootstrap and chroot do.
 #   COMMANDS="demo check"   what make is asked for
 #   AS="root user"          who asks: root, or a user of the new system that may use sudo (root)
