@@ -20,10 +20,10 @@ load plots.'/open.gp'
 note_y(line) = at_y(legend_top + (legend_lines + line - 0.5) * line_height)
 note_room = is_text ? width - 1 : width - 48
 if (strlen(ranks_note) > 0) {
-	set label 106 fit(ranks_note, note_room) at screen at_x(is_text ? 0 : 24),note_y(1) left textcolor rgb quiet_color noenhanced
+	set label 106 at_left(fit(ranks_note, note_room)) at screen left_x,note_y(1) left textcolor rgb quiet_color noenhanced
 }
 if (strlen(chart_note) > 0) {
-	set label 103 fit(chart_note, note_room) at screen at_x(is_text ? 0 : 24),note_y(note_lines) left textcolor rgb quiet_color noenhanced
+	set label 103 at_left(fit(chart_note, note_room)) at screen left_x,note_y(note_lines) left textcolor rgb quiet_color noenhanced
 }
 
 # What no computation ran beside, and of that the waits; gray: what is hidden behind computation.

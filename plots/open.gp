@@ -12,20 +12,20 @@ if (format eq 'png') { set terminal pngcairo size 2*width,2*height font face.',1
 if (format eq 'pdf') { set terminal pdfcairo size width/100.,height/100. font face.',13' fontscale 0.54 linewidth 0.6 background rgb '#ffffff' }
 
 if (is_text) {
-	set label 1 fit(chart_title, width - 1) at screen 0,at_y(0.5) noenhanced
-	set label 2 fit(chart_subtitle, width - 1) at screen 0,at_y(1.5) noenhanced
-	set label 3 fit(chart_part, width - 1) at screen 0,at_y(part_y) noenhanced
+	set label 1 at_left(fit(chart_title, width - 1)) at screen left_x,at_y(0.5) noenhanced
+	set label 2 at_left(fit(chart_subtitle, width - 1)) at screen left_x,at_y(1.5) noenhanced
+	set label 3 at_left(fit(chart_part, width - 1)) at screen left_x,at_y(part_y) noenhanced
 } else {
-	set label 1 fit(chart_title, (width - 48) * 13 / 18. / bold) at screen at_x(24),at_y(24) left font title_font textcolor rgb text_color noenhanced
-	set label 2 fit(chart_subtitle, width - 48) at screen at_x(24),at_y(48) left textcolor rgb quiet_color noenhanced
-	set label 3 fit(chart_part, width - 48) at screen at_x(24),at_y(part_y) left textcolor rgb quiet_color noenhanced
+	set label 1 fit(chart_title, (width - 48) * 13 / 18. / bold) at screen left_x,at_y(24) left font title_font textcolor rgb text_color noenhanced
+	set label 2 fit(chart_subtitle, width - 48) at screen left_x,at_y(48) left textcolor rgb quiet_color noenhanced
+	set label 3 fit(chart_part, width - 48) at screen left_x,at_y(part_y) left textcolor rgb quiet_color noenhanced
 }
 
 do for [i = 1:legend_count] {
 	x = (is_text ? 0 : 24) + legend_x[i]
 	y = legend_top + (legend_line[i] + 0.5) * line_height
 	if (legend_color[i] == 0) {
-		set label 200+i legend_text[i].(is_text ? ':' : '') at screen at_column(x),at_y(y) left textcolor rgb quiet_color noenhanced
+		set label 200+i at_left(legend_text[i].(is_text ? ':' : '')) at screen left_x,at_y(y) left textcolor rgb quiet_color noenhanced
 	} else {
 		if (is_text) {
 			set label 200+i legend_letter[i] at screen at_column(x),at_y(y) left textcolor rgb palette[legend_color[i]] noenhanced

@@ -14,7 +14,7 @@ left = is_text ? 13 : 126
 right = left + plot_width
 load plots.'/open.gp'
 do for [i = 1:note_count] {
-	set label 400+i note_text[i] at screen at_x(is_text ? 0 : 24),at_y(note_top + (i - 0.5) * line_height) \
+	set label 400+i at_left(note_text[i]) at screen left_x,at_y(note_top + (i - 0.5) * line_height) \
 		left textcolor rgb (is_text ? text_color : quiet_color) noenhanced
 }
 

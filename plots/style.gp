@@ -98,3 +98,8 @@ tick_step(room) = round_step((to - from) * room / real(cell_count))
 
 # text, count times
 rep(text, count) = count <= 0 ? '' : count == 1 ? text : rep(text, count / 2) . rep(text, count - count / 2)
+
+# A text at the left edge.  gnuplot 5.4.2 omits a label in a terminal's first column, but any gnuplot moves one to the left that
+# would pass the last column: from the third column, one as wide as the terminal moves to the first.
+at_left(text) = is_text && strlen(text) > 0 ? text.rep(' ', width - strlen(text)) : text
+left_x = at_x(is_text ? 2 : 24)

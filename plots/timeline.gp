@@ -23,7 +23,7 @@ do for [text in '1 2'] {
 	note_text = text eq '1' ? strip_note : chart_note
 	note_text = fit(note_text, is_text ? width - 1 : width - 48)
 	if (strlen(note_text) > 0) {
-		set label 103+note_number note_text at screen at_x(is_text ? 0 : 24),at_y(legend_top + (legend_lines + note_number + 0.5) * line_height) \
+		set label 103+note_number at_left(note_text) at screen left_x,at_y(legend_top + (legend_lines + note_number + 0.5) * line_height) \
 			left textcolor rgb quiet_color noenhanced
 		note_number = note_number + 1
 	}

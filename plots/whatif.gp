@@ -26,7 +26,7 @@ load plots.'/open.gp'
 if (row_end == 0) {
 	do for [i = 1:reason_count] {
 		reason_text = fit(reason[i], is_text ? width - 1 : width - 48)
-		set label 400+i reason_text at screen at_x(is_text ? 0 : 24),at_y((is_text ? 0.5 : 28) + part_height + i * line_height) left textcolor rgb quiet_color noenhanced
+		set label 400+i at_left(reason_text) at screen left_x,at_y((is_text ? 0.5 : 28) + part_height + i * line_height) left textcolor rgb quiet_color noenhanced
 	}
 	unset xtics
 	unset ytics
@@ -41,7 +41,7 @@ do for [text in '1 2'] {
 	note_text = text eq '1' ? chart_note : height_note
 	note_text = fit(note_text, is_text ? width - 1 : width - 48)
 	if (strlen(note_text) > 0) {
-		set label 103+note_number note_text at screen at_x(is_text ? 0 : 24),at_y(legend_top + (legend_lines + note_number + 0.5) * line_height) \
+		set label 103+note_number at_left(note_text) at screen left_x,at_y(legend_top + (legend_lines + note_number + 0.5) * line_height) \
 			left textcolor rgb quiet_color noenhanced
 		note_number = note_number + 1
 	}

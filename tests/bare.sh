@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # tests/bare.sh SUITE... - do what README.md asks of a newcomer on bare systems: make demo, then make check.
 #
-# For each suite (bookworm, trixie) debootstrap makes a minimal system, which gets make and the files of HEAD in a folder
+# For each suite (bookworm, trixie, jammy) debootstrap makes a minimal system, which gets make and the files of HEAD in a folder
 # whose name has spaces. A log of each command stays in $BUILD/bare. Needs root, as debootstrap and chroot do.
 #   COMMANDS="demo check"   what make is asked for
 #   AS="root user"          who asks: root, or a user of the new system that may use sudo (root)
@@ -49,8 +49,10 @@ inside() {
 made_bare() {
 	local update='apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends'
 	# shellcheck disable=SC2086 # options are several words
-	debootstrap --variant=minbase ${DEBOOTSTRAP-} "$2" "$1" ${MIRROR:+"$MIRROR"} && mounted "$1" &&
-		inside "$1" root "$update make"
+	debootstrap --variant=minbase ${DEBOOTSTRAP-} "$2" "$1" ${MIRROR:+"$MIRROR"} && mounted "$1" || return
+	# Ubuntu mends its packages in a suite of their own.
+	! grep -q '^ID=ubuntu' "$1/etc/os-release" || sed -i "p; s| $2 | $2-updates |" "$1/etc/apt/sources.list"
+	inside "$1" root "$update make"
 }
 
 # with_user ROOT: one who has no rights but by sudo
@@ -116,7 +118,7 @@ for suite; do
 	root=$BARE_NAMESPACE/$suite
 	suite_passes "$suite" "$root" >"$logs/$suite.txt" || bad=1
 	cat "$logs/$suite.txt"
-	release=$(. "$root/etc/os-release" && echo "$ID${VERSION_ID%.*}")
+	release=$(. "$root/etc/os-release" && echo "$ID$VERSION_ID")
 	[ -z "${RESULTS-}" ] || [ -z "$release" ] || cp "$logs/$suite.txt" "$RESULTS/check-bare-$release.txt"
 	umount -l "$root/proc" "$root/dev/shm" "$root/dev/pts" 2>/dev/null
 	rm -rf --one-file-system "$root"

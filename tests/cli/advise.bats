@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # rooflinectl advise: what report advises, the command that checks it, and how it fails.
 
-bats_require_minimum_version 1.5.0
 load common
 
 recordings="$root/tests/recordings"

@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # What kernels were given (record --args): in the report, in predictions, and in what to do next.
 
-bats_require_minimum_version 1.5.0
 load common
 
 setup() {

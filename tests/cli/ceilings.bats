@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # rooflinectl ceilings, with a stand-in for the driver and shell scripts for the measuring programs.
 load common
-bats_require_minimum_version 1.5.0
 
 setup() {
 	# A house of our own, where we decide which programs there are and what they print.

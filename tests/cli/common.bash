@@ -1,6 +1,11 @@
 # common.bash - where the command-line tests find the program and recordings.
 root="$(cd "$BATS_TEST_DIRNAME/../.." && pwd)"
 BUILD="${BUILD:-$root/build}"
+if declare -F bats_require_minimum_version >/dev/null; then
+	bats_require_minimum_version 1.5.0
+else
+	source "${BASH_SOURCE[0]%/*}/older_bats.bash"
+fi
 # In LD_PRELOAD a space ends a path, and what commands print has such a path quoted: tests see a checkout in a folder whose
 # name has spaces through a link.  Those of names with spaces make their own.
 if [[ $root == *[[:space:]]* ]]; then

@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # rooflinectl compare: sides and repeats, what is more than noise, and the gate.
 
-bats_require_minimum_version 1.5.0
 load common
 
 recordings="$root/tests/recordings"

@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # What shells complete, help of a command, and what was probably meant.
 
-bats_require_minimum_version 1.5.0
 load common
 
 setup() {

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # packaging/Containerfile, without a registry and without docker: what it names is there.
-bats_require_minimum_version 1.5.0
 load common
 
 setup() {

@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # report --section events: operations and calls as they followed each other.
 
-bats_require_minimum_version 1.5.0
 load common
 
 recording="$root/tests/recordings/graph_chain.naive"

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # rooflinectl pack --range, --from, --to: a part of a recording as a recording of its own.
-bats_require_minimum_version 1.5.0
 load common
 
 setup() {

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # rooflinectl export: a recording in the formats of other tools.
-bats_require_minimum_version 1.5.0
 load common
 
 setup() {

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # What cannot be written: told in one line with exit code 1, and no part of it stays under its name.
-bats_require_minimum_version 1.5.0
 load common
 
 setup() {

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # Names of a recording that attack whoever shows them: terminals, spreadsheets, readers of SVG.
-bats_require_minimum_version 1.5.0
 load common
 
 setup_file() {

@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # rooflinectl report --html: what the page has, and what it must not have.  html_browser.bats uses it.
 
-bats_require_minimum_version 1.5.0
 load common
 load html
 

@@ -2,7 +2,6 @@
 # rooflinectl report --html in a browser: every part loads, zooms and sorts, and no name of a recording runs.
 # Skipped where there is no Chromium; `make check-html` installs it.
 
-bats_require_minimum_version 1.5.0
 load common
 load html
 

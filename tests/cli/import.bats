@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # rooflinectl import: a recording of what other tools recorded.
-bats_require_minimum_version 1.5.0
 load common
 
 # Once for all tests: our recording, and what other tools would have made of the same run.

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # rooflinectl import of files that lack something, or cannot be true: nothing false is made of them.
-bats_require_minimum_version 1.5.0
 load common
 
 setup() {

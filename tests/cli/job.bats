@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # What report says of several ranks as one job, against jobs that tests/tools/make_job.py built: its figures are known.
 
-bats_require_minimum_version 1.5.0
 load common
 
 setup() {

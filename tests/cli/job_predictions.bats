@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # Predictions, advice and verify for jobs: recordings of two GPUs, beside what was measured without a recording.
 load common
-bats_require_minimum_version 1.5.0
 
 setup() {
 	export XDG_DATA_HOME=$BATS_TEST_TMPDIR NO_COLOR=1

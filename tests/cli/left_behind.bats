@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # What a signal leaves behind: nothing; and what stands twice in a recording counts once.
-bats_require_minimum_version 1.5.0
 load common
 
 setup() {

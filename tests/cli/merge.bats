@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # rooflinectl summarize and merge: many ranks as one answer.
-bats_require_minimum_version 1.5.0
 load common
 
 setup_file() {

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # What is told on terminals that have fewer than 80 columns.
-bats_require_minimum_version 1.5.0
 load common
 
 setup() {

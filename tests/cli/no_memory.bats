@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # A single allocation that fails, in some of all the places: tests/faults/no_memory.sh (make faults) tries many more.
 load common
-bats_require_minimum_version 1.5.0
 
 @test "a command that finds no memory for something says so on one line, or answers as ever" {
 	[[ $BUILD != */sanitized ]] || skip "the sanitizer's allocator cannot be replaced"

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # rooflinectl pack and unpack: a recording as one file, which every command reads.
-bats_require_minimum_version 1.5.0
 load common
 
 setup() {

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # What is longer than the terminal is shown by a pager.
-bats_require_minimum_version 1.5.0
 load common
 
 setup() {

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # Commands that are printed run as they stand when they are pasted, whatever names stand in them.
-bats_require_minimum_version 1.5.0
 load common
 load pasted.bash
 

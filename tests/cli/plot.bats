@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # rooflinectl plot
-bats_require_minimum_version 1.5.0
 load common
 
 setup() {

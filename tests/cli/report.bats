@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # rooflinectl report: what it says of a small recording, and how it fails.
 
-bats_require_minimum_version 1.5.0
 load common
 
 # A recording of one process: P, a wait that lasts 1 us beyond it, 2 us of host code, then N, whose

@@ -2,7 +2,6 @@
 # Rooflines, atomics and counters: the sections of a report and the roofs that they stand on.
 
 load common
-bats_require_minimum_version 1.5.0 # run --separate-stderr
 
 setup_file() {
 	cd "$BATS_FILE_TMPDIR"

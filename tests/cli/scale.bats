@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # What several GPUs would bring, on recordings of steps whose times are known (tests/tools/make_step.py).
 
-bats_require_minimum_version 1.5.0
 load common
 
 setup() {

@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # A part of a recording: by time, name, stream and rank; sections and the order of their rows.
 
-bats_require_minimum_version 1.5.0
 load common
 
 recording="$root/tests/recordings/graph_chain.naive"

@@ -2,7 +2,6 @@
 # rooflinectl try: how it measures, what it calls equal, what it tells of a strategy that fails, and what a gate refuses.
 # The library is a stand-in, and the program reads ROOFLINE_TRY itself.
 
-bats_require_minimum_version 1.5.0
 load common
 
 # The program prints 20 lines and a sum; $BARE and $TRIED, which it reads as shell commands, make it do otherwise.

@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # rooflinectl tune: which parameters it chooses, what it tells of trials that fail, and what it stores.
 
-bats_require_minimum_version 1.5.0
 load common
 
 # A program whose time is a known function of three parameters; its best point is 256, 32, 4.

@@ -11,8 +11,6 @@ wrong() {
 	[[ "$stderr" == rooflinectl* ]]
 }
 
-bats_require_minimum_version 1.5.0
-
 setup() {
 	cd "$BATS_TEST_TMPDIR"
 	mkdir -p recording/host.7

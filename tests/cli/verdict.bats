@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # The first screen of report and advise: what limits the run, the best change, and the next command.
 
-bats_require_minimum_version 1.5.0
 load common
 
 recordings="$root/tests/recordings"

@@ -2,7 +2,6 @@
 # rooflinectl verify: what it compares, what it warns of, what a gate refuses, and how it fails.
 
 
-bats_require_minimum_version 1.5.0
 load common
 
 recordings="$root/tests/recordings"

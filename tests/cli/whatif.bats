@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # rooflinectl whatif: several strategies in one replay, what each changed or why not, and how it fails.
 
-bats_require_minimum_version 1.5.0
 load common
 
 recordings="$root/tests/recordings"

@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # rooflinectl analyze: records a program, runs it again with what is missing, and gives the verdict.
 
-bats_require_minimum_version 1.5.0
 load common
 
 setup() {

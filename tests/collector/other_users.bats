@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # A folder that several users share: none of them can block a recording of another, or lead it elsewhere.
 load common
-bats_require_minimum_version 1.5.0
 
 other=12345 # a user, without a name
 

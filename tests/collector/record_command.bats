@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # rooflinectl record: the program runs as without it, with the collector inside.
 
-bats_require_minimum_version 1.5.0
 load common
 
 # kernels: rows of kernels.csv of all processes

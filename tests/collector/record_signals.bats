@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # rooflinectl record: signals reach the program as if record were not there.
 
-bats_require_minimum_version 1.5.0
 load common
 
 # Here signals follow each other within milliseconds: a machine that is busy with other tests may be too late once.

@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # rooflinectl tune where the objective is of a recording: of kernels, or of NVTX ranges.
 
-bats_require_minimum_version 1.5.0
 load common
 
 setup() {

@@ -75,7 +75,7 @@ def nodes(tree, without=None):
 
 
 def parse_shell(text, dialect):
-    words = ["shfmt", "-ln", dialect, "--to-json"]
+    words = ["shfmt", "-ln", dialect, "-tojson"]  # as 3.4 and newer know it
     done = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise SyntaxError(done.stderr.strip())
@@ -140,7 +140,7 @@ class Script:
         script = next((text for word, text in zip(rest, rest[1:]) if re.fullmatch(r"-[a-z]*c", word)), None)
         if name in functions:
             first = functions[name]
-            if first is not None and rest[first:]:
+            if first is not None and rest[first:] and name not in WRAPPERS:  # commands_in() knows those
                 self.look_at(rest[first:], line, document, functions)
             if name != "python3":
                 return

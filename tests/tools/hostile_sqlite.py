@@ -37,6 +37,13 @@ def add_string(file, text="saxpy"):
 
 
 def make_plain(path):
+    """A harmless file."""
+    file = honest(path)
+    add_string(file)
+    file.commit()
+
+
+def make_unread(path):
     """A harmless file with a column that is larger than any that is read, and that import does not read."""
     file = honest(path)
     add_string(file)

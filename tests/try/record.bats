@@ -2,8 +2,6 @@
 # librooflinetry.so and the collector in one process, against the stand-in for CUPTI: rooflinectl try --record.
 load ../cli/common
 
-bats_require_minimum_version 1.5.0
-
 setup() {
 	collector=$BUILD/lib/librooflinecollector.so
 	app=$BUILD/tests/collector/mock_app

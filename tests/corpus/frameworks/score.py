@@ -5,9 +5,9 @@
 
 Needs no GPU.  RECORDINGS is a folder with RUN.ROUND.roofline; RUNS.TSV is the table that record.py made.
 
-first         the first advice about what repeats, by its strategy: that of the verdict; free_host is its bound
-agrees        it is the label's answer, or (also) one that an expert would accept; `leave` agrees with no advice,
-              and with one of less than 1.15 times
+first         the first advice about what repeats, by its strategy: that of the verdict; free_host is a bound
+right         it is the label's answer, or (also) one that an expert would accept; `leave` is right with no
+              advice, and with one of less than 1.15 times
 predicted     of a step by whatif for the change that was made: the steady state, else the part that changes
 measured      us_per_step before through after it, the median of the rounds
 round         spread of the predictions of several rounds: the largest through the smallest
@@ -118,8 +118,8 @@ def main():
         sys.exit(__doc__.strip())
     folder, times = pathlib.Path(sys.argv[1]), read_runs(sys.argv[2])
     layout = "{:22} {:16} {:16} {:5} {:>9} {:>15} {:>9} {:>7} {:6} {:>6}"
-    print(layout.format("run", "answer", "first", "right", "predicted", "interval", "measured", "error", "inside",
-                        "round"))
+    print(layout.format("run", "answer", "first", "right", "predicted", "interval", "measured", "error",
+                        "inside", "round"))
     verdicts, errors, inside = [], [], []
     for path in sorted(HERE.glob("labels*.csv")):
         with open(path, newline="", encoding="utf-8") as lines:
@@ -132,7 +132,8 @@ def main():
             right = judge(row, item)
             verdicts.append((row["answer"] == "leave", right))
             truth, predictions = measured_gain(times, row["run"]), predict(row, recordings)
-            middle = sorted(predictions, key=lambda one: one["speedup"])[len(predictions) // 2] if predictions else None
+            by_gain = sorted(predictions, key=lambda one: one["speedup"])
+            middle = by_gain[len(by_gain) // 2] if by_gain else None
             error = is_inside = spread = None
             if truth and middle:
                 error = middle["speedup"] / truth - 1
