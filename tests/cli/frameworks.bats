@@ -53,6 +53,7 @@ predicted() {
 	[[ "$output" == *"iterations are of 6"*kinds* ]]
 	told distilbert_buckets.1
 	[[ "$output" == *"iterations are of 6 kinds: a graph for each"* ]]
+	[[ "$output" == *"if nothing cut a step, and results were read after the last: up to"*"(whatif --compile)"* ]]
 	predicted distilbert_buckets.1 --graph 7.87
 }
 
