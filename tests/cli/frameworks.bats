@@ -5,6 +5,7 @@ load common
 
 setup_file() {
 	tar -xf "$BATS_TEST_DIRNAME/../corpus/frameworks/recordings.1.tar" -C "$BATS_FILE_TMPDIR"
+	cp "$BATS_TEST_DIRNAME"/../corpus/frameworks/*.roofline "$BATS_FILE_TMPDIR"
 }
 
 setup() {
