@@ -44,6 +44,7 @@
 	TECHNIQUE(device_signals)        \
 	TECHNIQUE(balance_ranks)         \
 	TECHNIQUE(compiled_steps)        \
+	TECHNIQUE(load_ahead)            \
 	TECHNIQUE(free_host)
 
 #define TECHNIQUE_CONSTANT(name) TECHNIQUE_##name,

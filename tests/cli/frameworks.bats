@@ -5,6 +5,7 @@ load common
 
 setup_file() {
 	tar -xf "$BATS_TEST_DIRNAME/../corpus/frameworks/recordings.1.tar" -C "$BATS_FILE_TMPDIR"
+	cp "$BATS_TEST_DIRNAME"/../corpus/frameworks/*.roofline "$BATS_FILE_TMPDIR"
 }
 
 setup() {
@@ -53,6 +54,7 @@ predicted() {
 	[[ "$output" == *"iterations are of 6"*kinds* ]]
 	told distilbert_buckets.1
 	[[ "$output" == *"iterations are of 6 kinds: a graph for each"* ]]
+	[[ "$output" == *"if nothing cut a step, and results were read after the last: up to"*"(whatif --compile)"* ]]
 	predicted distilbert_buckets.1 --graph 7.87
 }
 
@@ -82,8 +84,16 @@ predicted() {
 	predicted numba_wave.1 --pinned 5.57
 }
 
-@test "where Python is the limit the verdict says what a step takes without it" {
-	told sage_sampled.1
-	[[ "$output" == *"Python 9"*"without the host's own"*"between its calls up to "*"x per step"* ]]
-	[[ "$output" == *num_workers* ]]
+@test "where Python makes the batches, workers are to do it, and not where it only launches" {
+	for run in lightning_autoencoder.1 mobilenet_loader.1 sage_sampled.1; do
+		told $run
+		[[ "$output" == *"do:   Load batches in workers while the GPU works:"*"num_workers=8"* ]]
+	done
+	predicted lightning_autoencoder.1 --load-ahead 2.81
+	predicted mobilenet_loader.1 --load-ahead 4.46
+	predicted sage_sampled.1 --load-ahead 2.26
+	for run in swin_label.1 gat_full.1 wide_mlp.1; do
+		told $run
+		[[ "$output" != *"do:   Load batches"* ]]
+	done
 }

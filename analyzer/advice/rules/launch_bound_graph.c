@@ -40,12 +40,34 @@ static int add_loops(struct recommendation *item, const struct facts *facts,
 	return rc == 0 && *cuts ? advice_add_evidence(item, "%s", cuts) : rc;
 }
 
+/* What reading results after the last step adds, for a user who can move reads but not launches. */
+static int add_uncut(struct recommendation *item, const struct facts *facts, size_t device,
+		     const struct what_if *what_if)
+{
+	struct what_if uncut = {0};
+	double speedup = what_if->prediction.steady.speedup;
+	int rc;
+
+	if (facts->framework == FRAMEWORK_NONE || !what_if->effect.cuts.graph_count || speedup <= 0)
+		return 0;
+	rc = what_if_alone(&uncut, TECHNIQUE_compiled_steps, &facts->what_ifs, device);
+	if (rc || uncut.effect.refusal || uncut.prediction.steady.speedup <= speedup)
+		return rc;
+	return advice_add_evidence(
+		item,
+		"if nothing cut a step, and results were read after the last: up to "
+		"%.2fx (whatif --compile)",
+		uncut.prediction.steady.speedup);
+}
+
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 			const struct what_if *what_if)
 {
 	const struct device_facts *found = &facts->devices[device];
 	int rc = what_if ? add_loops(item, facts, what_if) : 0;
 
+	if (rc == 0 && what_if)
+		rc = add_uncut(item, facts, device, what_if);
 	if (rc < 0 || stake_ns(facts, device) == 0)
 		return rc;
 	rc = advice_add_evidence(item,

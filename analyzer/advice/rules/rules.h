@@ -22,6 +22,7 @@
 /* RULE(name, summary); the name is the recommendation's id */
 #define RULES(RULE)                                                                                \
 	RULE(compile_steps, "JAX calls one program after the other: one of all steps")             \
+	RULE(load_batches, "Python makes batches while the GPU waits: other threads make them")    \
 	RULE(launch_bound_graph, "repeated short kernels with launch-bound pauses: a CUDA graph")  \
 	RULE(unroll_graph, "iterations too short for a graph of their own: a graph of several")    \
 	RULE(dependent_launch,                                                                     \

@@ -114,6 +114,8 @@ static int keep(struct anchored *found, const struct tokens *tokens, const struc
 	struct iterations *iterations = &found->iterations;
 	size_t count = parting->step_count;
 
+	if (!count)
+		return 0;
 	iterations->starts = malloc((count + 1) * sizeof(*iterations->starts));
 	if (!iterations->starts)
 		return -ENOMEM;

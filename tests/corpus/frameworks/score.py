@@ -36,7 +36,7 @@ WORDS = {
     "while_node": {"fewer_reads"},
     "free_host": {"host_code", "data_loading"},
     "compiled_steps": {"jit_loop"},
-    "prefetch": {"data_loading"},
+    "load_ahead": {"data_loading"},
     "preallocate": {"allocate_once"},
     "fuse_neighbors": {"fuse"},
 }
