@@ -71,7 +71,7 @@ static void run(struct host *host, const char *text)
 			builder_copy(host->b, 0, (struct profile_copy){.bytes = 4, .kind = 2},
 				     host->now_ns, host->now_ns + 10,
 				     call(host, "cudaMemcpy", CALL_COPY));
-		else
+		else if (*text >= 'A' && *text <= 'Z')
 			launch_grid(host, names[*text - 'A'], 1);
 }
 

@@ -170,7 +170,7 @@ int anchors_find(struct anchored *found, const struct tokens *tokens, bool by_si
 {
 	struct anchor *anchors = malloc((tokens->count + 1) * sizeof(*anchors));
 	struct segment *segments = malloc((tokens->count + 1) * sizeof(*segments));
-	struct parting partings[PARTINGS_MOST + 1];
+	struct parting partings[PARTINGS_MOST + 1] = {{0}};
 	const struct parting *best = NULL;
 	int rc = anchors && segments ? 0 : -ENOMEM;
 
