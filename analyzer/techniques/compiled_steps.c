@@ -13,7 +13,7 @@
 
 static const char nothing_repeats[] = "nothing is repeated for most of the run";
 
-/* What the host does before a step stays. */
+/* The host's code before a step stays. */
 static const struct call_change own_launch = {.pause = PAUSE_KEPT,
 					      .host = COST_GRAPH_LAUNCH,
 					      .submission = SUBMITS_GRAPH,
@@ -29,7 +29,7 @@ static const struct steady_device *steady_device_of(const struct application *ap
 		       : NULL;
 }
 
-/* Of the loop, whose process may use several GPUs: they take part in its steps. */
+/* Return the process of the loop; all its threads take part in the steps. */
 static uint32_t process_of(const struct application *application,
 			   const struct steady_device *steady)
 {
@@ -82,7 +82,7 @@ static void launch_each_step(struct application *application, const struct stead
 	}
 }
 
-/* What other threads do then, they do for the steps.  Returns how many submitting calls are nodes. */
+/* Make one graph of the thread's calls.  Return how many of them submit something. */
 static size_t compile(struct application *application, struct stretch stretch)
 {
 	uint8_t *calls = application->change.calls;
@@ -97,7 +97,7 @@ static size_t compile(struct application *application, struct stretch stretch)
 	return count;
 }
 
-/* What another technique changed of the steps is part of no compiled program. */
+/* Return true if another technique has changed a call of the steps. */
 static bool is_changed(const struct application *application, struct stretch stretch)
 {
 	for (size_t i = stretch.first; i < stretch.end; i++)

@@ -177,7 +177,7 @@ static size_t count_kernels(const struct model *model, size_t first, size_t end)
 	return count;
 }
 
-/* What the second iteration has, or as many from it on as become one graph. */
+/* Note what the second iteration has, or as many from it on as become one graph. */
 static void note_usual(struct capturing *capturing, const struct loop *loop, size_t step)
 {
 	const struct model *model = capturing->model;

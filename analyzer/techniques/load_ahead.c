@@ -14,7 +14,7 @@ static const char loads_nothing[] =
 
 static const struct call_change ready = {.pause = PAUSE_GONE};
 
-/* Of a loop. */
+/* The loads of one loop. */
 struct loading {
 	struct application *application;
 	const struct loop *loop;
@@ -29,7 +29,7 @@ static bool copies_to_device(const struct model *model, size_t call)
 	return op && model->profile->copies[op->detail].kind == COPY_TO_DEVICE;
 }
 
-/* Of calls (before, copy], where it is long enough to be work. */
+/* Return the host's own time before calls (before, copy]; 0 where it is too short to be work. */
 static int64_t work_before(const struct loading *loading, size_t before, size_t copy)
 {
 	const struct model *model = loading->application->run->model;

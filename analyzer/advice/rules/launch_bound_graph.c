@@ -40,7 +40,7 @@ static int add_loops(struct recommendation *item, const struct facts *facts,
 	return rc == 0 && *cuts ? advice_add_evidence(item, "%s", cuts) : rc;
 }
 
-/* What reading results after the last step adds, for a user who can move reads but not launches. */
+/* Show a user of a framework how much more there is if results are read after the last step. */
 static int add_uncut(struct recommendation *item, const struct facts *facts, size_t device,
 		     const struct what_if *what_if)
 {

@@ -55,7 +55,7 @@ static uint32_t mix_bytes(uint32_t hash, uint64_t bytes)
 	return token_mix(token_mix(hash, (uint32_t)bytes), (uint32_t)(bytes >> 32));
 }
 
-/* Of libraries that choose their kernels by sizes; cuBLAS and cuDNN have kernels of CUTLASS. */
+/* Libraries that choose their kernels by sizes; cuBLAS and cuDNN have kernels of CUTLASS. */
 static const struct {
 	const char *library;
 	uint32_t family;
