@@ -29,7 +29,7 @@ part() {
 
 # fill < DOCUMENT: the document with its generated parts made anew
 fill() {
-	local line command
+	local line command part
 	while IFS= read -r line; do
 		echo "$line"
 		case $line in
@@ -53,8 +53,15 @@ fill() {
 			;;
 		*) continue ;;
 		esac
-		while IFS= read -r line && [ "$line" != '<!-- end -->' ]; do :; done
-		echo '<!-- end -->'
+		part=$line
+		while IFS= read -r line && [ "$line" != '<!-- end -->' ]; do
+			case $line in '<!-- run: '* | '<!-- file: '*) line='' && break ;; esac
+		done
+		[ "$line" = '<!-- end -->' ] || {
+			echo "$part has no <!-- end -->" >&2
+			return 1
+		}
+		echo "$line"
 	done
 }
 
@@ -69,7 +76,10 @@ plots() {
 }
 
 for document in README.md docs/*.md docs/*/*.md; do
-	fill <"$document" >"$scratch/filled"
+	fill <"$document" >"$scratch/filled" || {
+		echo "$document: add it; nothing is written" >&2
+		exit 1
+	}
 	if [ "${1-}" = --check ]; then
 		diff --label "$document" --label "$document, made anew" -u "$document" "$scratch/filled" || true
 		plots "$document" | while read -r _ _ image _; do

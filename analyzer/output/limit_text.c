@@ -127,7 +127,7 @@ static void put_doubts(struct sentence *sentence, const struct report *report)
 /* A second cause of less than this share stays out of the first sentence. */
 #define LEAST_SECOND_PART 0.05
 
-/* What computes on the host of a framework's program is Python, and what it calls. */
+/* Name Python as the host's code in a program of a framework: its interpreter runs there, and the libraries that it calls. */
 static const char *cause_title(enum gap_cause cause, const struct report *report)
 {
 	return cause == GAP_HOST && framework_of(report->profile) != FRAMEWORK_NONE

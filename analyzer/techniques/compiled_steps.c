@@ -1,10 +1,10 @@
 /*
  * compiled_steps.c - a compiler makes one program of all steps: the host launches it once and reads nothing in between.
  *
- * As jax.jit of a lax.scan does.  What threads submit while the steady state lasts are nodes of one graph each; all other
- * calls are gone, whatever they are: XLA frees memory, calls functions of the host and updates graphs between the programs
- * that it launches, and makes one program of several without them.  At the low end each step is a program of its own: the
- * host's time before it stays.  Operations take as long as they did, although a compiler may fuse some of them.
+ * jax.jit of a lax.scan is such a program.  Each thread's operations from the first step of the steady state to the last become
+ * nodes of one graph, and all its other calls are gone: XLA frees memory, calls functions of the host and updates graphs
+ * between the programs that it launches, and needs none of that within one.  At the low end each step is a program of its own,
+ * and the host's time before it stays.  Operations take as long as recorded, although a compiler may fuse some of them.
  */
 #include "techniques/techniques.h"
 
@@ -97,11 +97,24 @@ static size_t compile(struct application *application, struct stretch stretch)
 	return count;
 }
 
-/* Return true if another technique has changed a call of the steps. */
 static bool is_changed(const struct application *application, struct stretch stretch)
 {
 	for (size_t i = stretch.first; i < stretch.end; i++)
 		if (application->change.calls[i] != CALL_KEPT)
+			return true;
+	return false;
+}
+
+/* Return true if another technique has changed a call of the steps, on any thread. */
+static bool is_any_changed(const struct application *application,
+			   const struct steady_device *steady, uint32_t process)
+{
+	const struct profile *profile = application->run->model->profile;
+
+	for (size_t i = 0; i < profile->thread_count; i++)
+		if (profile->threads[i].process == process &&
+		    is_changed(application,
+			       stretch_of(profile, &profile->threads[i], &steady->when)))
 			return true;
 	return false;
 }
@@ -113,13 +126,13 @@ static int change_run(struct application *application)
 	uint32_t process = steady ? process_of(application, steady) : 0;
 	int rc = 0;
 
-	for (size_t i = 0; steady && rc == 0 && i < profile->thread_count; i++) {
+	if (!steady || is_any_changed(application, steady, process))
+		return 0;
+	for (size_t i = 0; rc == 0 && i < profile->thread_count; i++) {
 		struct stretch stretch = stretch_of(profile, &profile->threads[i], &steady->when);
 
 		if (stretch.first == stretch.end || profile->threads[i].process != process)
 			continue;
-		if (is_changed(application, stretch))
-			return 0;
 		application->effect->changed_count += compile(application, stretch);
 		if (application->end == ASSUMED_LEAST)
 			launch_each_step(application, steady, stretch);

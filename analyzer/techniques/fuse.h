@@ -35,7 +35,7 @@ struct fused_kernels {
 	struct fused_row row; /* without counters: that which saves most; else all 0 */
 };
 
-/* Of all loops; changes nothing. */
+/* Add up over all loops; change nothing. */
 struct fused_kernels fuse_find(const struct recorded_run *run, const struct loops *loops);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * load_ahead.c - what the host does before it copies a batch to the device is done by other threads, ahead of time.
+ * load_ahead.c - other threads make the batches that a loop copies to the device, ahead of time.
  *
- * As workers of a loader do.  Pauses of the host of more than GAP_HOST_WORK_NS before a copy to the device are gone; all else of
- * a loop stays.  At the low end there is one worker: it takes as long for a batch as the host did, while the host does the rest of
- * a step, so that the longer of both sets the pace.
+ * Pauses of the host of more than GAP_HOST_WORK_NS before a copy to the device are gone, as a loader's workers make that batch;
+ * the rest of the loop stays.  At the low end there is one worker: it takes as long for a batch as the host did, while the host
+ * does the rest of a step, so that the longer of both sets the pace.
  */
 #include "techniques/techniques.h"
 
@@ -122,12 +122,12 @@ const struct technique technique_load_ahead = {
 	.argument = ARGUMENT_RANGE,
 	.help = "batches that loops copy to the device are made by other threads ahead of time",
 	.effect =
-		"What the host does for more than 100 us before it copies something to the device in a loop is done by "
-		"other threads while it works on the step before.",
+		"Other threads do what the host does for more than 100 us before a copy to the device in a loop, while it works "
+		"on the step before.",
 	.changed = "copies to the device find their batch ready",
 	.assumes =
-		"what the host does before these copies makes what they copy, needs nothing of the step before, and "
-		"enough workers do it; at the low end there is one, and the longer of its work and the rest sets the pace",
+		"the host's work before these copies makes what they copy, needs nothing of the step before, and has enough "
+		"workers; at the low end there is one, and the longer of its work and the rest sets the pace",
 	.refusal = loads_nothing,
 	.always_assumes = true,
 	.keeps_results = true,

@@ -59,6 +59,12 @@ predicted() {
 	predicted distilbert_buckets.1 --graph 7.87
 }
 
+@test "a step whose sizes come again every eighth time is a graph for each, between its reads" {
+	run -0 "$ROOFLINECTL" whatif --graph gin_batches.1.roofline
+	[[ "$output" == *"graphs in an iteration, which cudaMemcpyAsync of "*"cuts: "* ]]
+	predicted gin_batches.1 --graph 5.09
+}
+
 @test "steps of JAX become one compiled call, and no CUDA graph by hand" {
 	told jax_nbody.short
 	[[ "$output" == *"idle"*"of each step"*Python*"do:   Compile all steps into one call: jax.jit of a lax.scan over them"* ]]

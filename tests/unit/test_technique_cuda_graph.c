@@ -244,6 +244,57 @@ static void test_uncut(void **state)
 	loop_expect_refusal(K8 "m" K8 "z", &technique_cuda_graph, refused_allocates);
 }
 
+/* An iteration that reads a loss has a wait more than the others, and launches the same. */
+static void test_read_now_and_then(void **state)
+{
+	struct loop_fixture fixture = loop_with(K8 K8, 4, K8 "rw" K8);
+
+	(void)state;
+	assert_null(loop_apply(&fixture, &technique_cuda_graph));
+	loop_expect(&fixture, 3, G8 "nnnnnnnn");
+	loop_expect(&fixture, 4, G8 "n." G8);
+	loop_free(&fixture);
+}
+
+/* One that launches other kernels after a read has decided: it stays as it is. */
+static void test_read_decides(void **state)
+{
+	struct loop_fixture fixture = loop_with(K8 K8, 4, K8 "rw" K8 "kk");
+
+	(void)state;
+	assert_null(loop_apply(&fixture, &technique_cuda_graph));
+	loop_expect(&fixture, 3, G8 "nnnnnnnn");
+	loop_expect(&fixture, 4,
+		    "........"
+		    ".."
+		    "........"
+		    "..");
+	loop_free(&fixture);
+}
+
+/* Iterations that differ by what they are given decide nothing either; each kind has graphs of its own. */
+static void test_kinds(void **state)
+{
+	struct loop_fixture fixture = loop_with(K8 "rw" K8, 4, K8 "rw" K8 "kk");
+	double one;
+
+	(void)state;
+	assert_null(loop_apply(&fixture, &technique_cuda_graph));
+	loop_expect(&fixture, 4,
+		    "........"
+		    ".."
+		    "........"
+		    "..");
+	one = fixture.application.setup_ns;
+	loop_free(&fixture);
+	fixture = loop_with(K8 "rw" K8, 4, K8 "rw" K8 "kk");
+	fixture.loop.kind_count = 2;
+	assert_null(loop_apply(&fixture, &technique_cuda_graph));
+	loop_expect(&fixture, 4, G8 "n." G8 "nn");
+	assert_true(fixture.application.setup_ns > 1.5 * one);
+	loop_free(&fixture);
+}
+
 /* The read is in the first graph, its wait is not; what the host launches then is another graph. */
 static void test_read_between(void **state)
 {
@@ -339,6 +390,11 @@ int main(void)
 		SENTENCE("calls that no graph can hold cut an iteration into several graphs",
 			 test_pieces),
 		SENTENCE("each graph of a cut iteration is set up", test_pieces_set_up),
+		SENTENCE("a read now and then cuts only the iterations that have it",
+			 test_read_now_and_then),
+		SENTENCE("an iteration that launches other kernels after a read stays",
+			 test_read_decides),
+		SENTENCE("iterations of several kinds have graphs of their own", test_kinds),
 		SENTENCE("a piece is captured where its launches cost more than that of a graph",
 			 test_least_piece),
 		SENTENCE("code that is unloaded refuses a loop that is cut, too", test_uncut),

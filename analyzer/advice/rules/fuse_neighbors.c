@@ -3,8 +3,8 @@
  *
  * In one kernel what is handed on stays in registers: it is neither written nor read.  Counters
  * tell how many bytes that can be, not whose they are; techniques/shared/fusion.h says what is assumed and
- * what tells against it.  Without counters, kernels of elements of PyTorch or CuPy that follow one another over as many
- * elements are known by their names and grids (techniques/fuse.c).
+ * what tells against it.  Without counters, names and grids show the elementwise kernels of PyTorch and CuPy that
+ * follow one another over as many elements (techniques/fuse.c).
  *
  * Fires when what vanishes between neighbors would save more than 10% of wall time.
  */

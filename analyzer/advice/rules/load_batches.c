@@ -34,8 +34,8 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 const struct rule rule_load_batches = {
 	.id = "load_batches",
 	.title = "Make the next batches in other threads while the GPU works",
-	.risk = "What a batch is made of may not depend on the step before. As many workers as there are free cores help; at the low "
-		"end of the interval there is one.",
+	.risk = "A batch must not depend on the step before. As many workers as there are free cores help; at the low end of the "
+		"interval there is one.",
 	.in[FRAMEWORK_pytorch] =
 		{
 			.title =
@@ -46,8 +46,9 @@ const struct rule rule_load_batches = {
 				"for batch in loader: # made by other processes, ahead of time\n"
 				"    batch = batch.to(\"cuda\", non_blocking=True)\n"
 				"    batch = augment(batch) # on the GPU, what workers are too slow for",
-			.risk = "Workers are processes with a random state and a copy of the data set each. As many as there are free cores "
-				"help; at the low end of the interval there is one.",
+			.risk = "A loader that has workers already needs more or faster ones. Workers are processes with a random state "
+				"and a copy of the data set each; as many as there are free cores help. At the low end of the interval there "
+				"is one.",
 		},
 	.in[FRAMEWORK_jax] =
 		{

@@ -5,13 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A step that comes once is of no kind; so much of all has to come again. */
-#define LEAST_AGAIN 0.9
-/* Each kind comes so often, on average: fewer are no loop but chance. */
-#define LEAST_OF_KIND 4
-
-/* Steps that are told by so many times the fewest tokens are as good. */
-#define AS_LITTLE 1.1
+#define LEAST_AGAIN 0.9	 /* share of the tokens that is in steps that come again */
+#define LEAST_OF_KIND 4	 /* steps of each kind, on average: fewer are chance */
+#define AS_SHORT 1.1	 /* descriptions of up to so many times the shortest are equally good */
 #define PARTINGS_MOST 32 /* a step has few copies */
 
 /* A copy, by what it is: kind, memory, stream and bytes. */
@@ -28,6 +24,14 @@ static int compare_anchors(const void *left, const void *right)
 	return (a->token > b->token) - (a->token < b->token);
 }
 
+/* A copy on the device is a part of a step, not its beginning or end. */
+static bool is_anchor(const struct tokens *tokens, const struct profile_op *op)
+{
+	return op && op->kind == OP_COPY &&
+	       (tokens->profile->copies[op->detail].kind == COPY_TO_DEVICE ||
+		tokens->profile->copies[op->detail].kind == COPY_TO_HOST);
+}
+
 static size_t collect_copies(struct anchor *anchors, const struct tokens *tokens)
 {
 	size_t count = 0;
@@ -35,7 +39,7 @@ static size_t collect_copies(struct anchor *anchors, const struct tokens *tokens
 	for (size_t i = 0; i < tokens->count; i++) {
 		const struct profile_op *op = tokens_op(tokens, i);
 
-		if (op && op->kind == OP_COPY)
+		if (is_anchor(tokens, op))
 			anchors[count++] = (struct anchor){tokens->strict[i], (uint32_t)i};
 	}
 	qsort(anchors, count, sizeof(*anchors), compare_anchors);
@@ -59,7 +63,7 @@ struct parting {
 	size_t first; /* anchors[] */
 	size_t step_count, kind_count;
 	size_t token_count, again_count; /* of all steps, and of those that come again */
-	size_t told_count; /* tokens of one step of each kind, and of all that come once: what tells the rest */
+	size_t description; /* its length: tokens of one step of each kind, and of all steps that come once */
 };
 
 /* A copy to the device begins a step, one back ends it. */
@@ -91,7 +95,7 @@ static struct parting part(struct segment *segments, const struct tokens *tokens
 		for (next = i;
 		     next < parting.step_count && segments[next].hash == segments[i].hash;)
 			next++;
-		parting.told_count += segments[i].length;
+		parting.description += segments[i].length;
 		if (next - i < 2)
 			continue;
 		parting.kind_count++;
@@ -132,22 +136,22 @@ static int keep(struct anchored *found, const struct tokens *tokens, const struc
 	return 0;
 }
 
-/* Copies that come more often part a step in several, and tell as much; those that come in few steps join several. */
+/* Choose the shortest description, and of those that are as short the longest steps: a copy that a step has twice parts it. */
 static const struct parting *best_of(const struct parting *partings, size_t count)
 {
 	const struct parting *best = NULL;
 	size_t least = SIZE_MAX;
 
 	for (size_t i = 0; i < count; i++)
-		least = partings[i].told_count < least ? partings[i].told_count : least;
+		least = partings[i].description < least ? partings[i].description : least;
 	for (size_t i = 0; i < count; i++)
-		if ((double)partings[i].told_count <= AS_LITTLE * (double)least &&
+		if ((double)partings[i].description <= AS_SHORT * (double)least &&
 		    (!best || partings[i].step_count < best->step_count))
 			best = &partings[i];
 	return best;
 }
 
-/* Returns how many are good. */
+/* Return how many copies part the tokens well. */
 static size_t part_all(struct parting *partings, struct segment *segments,
 		       const struct tokens *tokens, const struct anchor *anchors, size_t count,
 		       bool by_sizes)

@@ -15,8 +15,8 @@ struct anchored {
 	size_t kind_count;  /* different ones of those that come again */
 };
 
-/* Choose, of all copies that part most of the tokens into kinds of steps that come again, those whose kinds have the fewest tokens.  by_sizes:
- * steps of a kind have equal grids and bytes; else equal loose tokens.  Returns 0 or -ENOMEM. */
+/* Find the copies that part most of the tokens into kinds of steps that come again, and describe them with the fewest tokens.
+ * by_sizes: steps of a kind have equal grids and bytes; else equal loose tokens.  Returns 0 or -ENOMEM. */
 int anchors_find(struct anchored *found, const struct tokens *tokens, bool by_sizes);
 
 #endif

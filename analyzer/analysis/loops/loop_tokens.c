@@ -70,7 +70,7 @@ static uint32_t family_of(const char *name)
 {
 	const char *library = library_kernel_of(name);
 
-	if (library_kernel_is_elementwise(name))
+	if (library && !strcmp(library, "PyTorch") && library_kernel_is_elementwise(name))
 		return ELEMENTWISE_FAMILY;
 	for (size_t i = 0; library && i < sizeof(choosing) / sizeof(choosing[0]); i++)
 		if (!strcmp(library, choosing[i].library))

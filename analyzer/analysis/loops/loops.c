@@ -531,7 +531,7 @@ static double looped_share(const struct search *search, size_t first)
 	return count ? (double)looped / (double)count : 1;
 }
 
-/* In place of the loops from items[first] on, where the thread has such steps.  Tells whether it has. */
+/* Replace the loops from items[first] on by one of steps between copies.  *is_found: whether the thread has such steps. */
 static int search_anchors(struct search *search, const struct submissions *submissions,
 			  size_t first, bool by_sizes, bool *is_found)
 {

@@ -27,10 +27,10 @@ bool library_kernel_is_collective(const char *name);
 bool library_kernel_elements(const char *name, uint32_t *least, uint32_t *most);
 bool library_kernel_is_elementwise(const char *name);
 
-/* Return whether it is a reduction of PyTorch, which goes on with elements as they come. */
+/* Return whether it is a reduction of PyTorch, which a compiler joins to the elementwise kernels before it. */
 bool library_kernel_is_reduction(const char *name);
 
-/* Whether it multiplies matrices, or convolves, in FP32 without tensor cores.  A product of a matrix and a vector does not
+/* Return whether it multiplies matrices, or convolves, in FP32 without tensor cores.  A product of a matrix and a vector does not
  * count, as memory bounds it, nor does a convolution by Winograd's algorithm, which does less arithmetic. */
 bool library_kernel_is_fp32_product(const char *name);
 

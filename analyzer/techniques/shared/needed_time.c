@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* What samples show of DRAM. */
+/* Return the share of DRAM's roof that samples show. */
 static double sampled_dram(const struct report *report, uint32_t kernel)
 {
 	const struct sm_activity *activity = report->sm_activity;
@@ -16,7 +16,19 @@ static double sampled_dram(const struct report *report, uint32_t kernel)
 	return share;
 }
 
-double needed_time_share(const struct recorded_run *run, uint32_t kernel)
+static double binding_share(const struct roofline_point *point)
+{
+	return point->binding_share;
+}
+
+static double dram_share(const struct roofline_point *point)
+{
+	return point->quantities[ROOF_dram].share;
+}
+
+/* Return the largest share of a kernel's points, and of DRAM by samples. */
+static double needed_by(const struct recorded_run *run, uint32_t kernel,
+			double (*share_of)(const struct roofline_point *point))
 {
 	const struct roofline *roofline = run->report ? run->report->roofline : NULL;
 	double share;
@@ -26,22 +38,18 @@ double needed_time_share(const struct recorded_run *run, uint32_t kernel)
 	share = sampled_dram(run->report, kernel);
 	for (size_t i = 0; i < roofline->kernel_count; i++)
 		if (roofline->kernels[i].subject == kernel && !roofline->kernels[i].is_wrong)
-			share = fmax(share, roofline->kernels[i].binding_share);
+			share = fmax(share, share_of(&roofline->kernels[i]));
 	return share;
+}
+
+double needed_time_share(const struct recorded_run *run, uint32_t kernel)
+{
+	return needed_by(run, kernel, binding_share);
 }
 
 double needed_of_dram(const struct recorded_run *run, uint32_t kernel)
 {
-	const struct roofline *roofline = run->report ? run->report->roofline : NULL;
-	double share;
-
-	if (!roofline || profile_only_device(run->model->profile) == PROFILE_NONE)
-		return 0;
-	share = sampled_dram(run->report, kernel);
-	for (size_t i = 0; i < roofline->kernel_count; i++)
-		if (roofline->kernels[i].subject == kernel && !roofline->kernels[i].is_wrong)
-			share = fmax(share, roofline->kernels[i].quantities[ROOF_dram].share);
-	return share;
+	return needed_by(run, kernel, dram_share);
 }
 
 double needed_time_usual(const struct application *application, uint32_t kernel)

@@ -10,7 +10,7 @@
  * bytes of DRAM by samples.  0: nobody knows.  Both are of all devices together: only where there is one. */
 double needed_time_share(const struct recorded_run *run, uint32_t kernel);
 
-/* The part of its time that its bytes of DRAM take, by counters or samples.  0: nobody knows. */
+/* Return the part of its time that its bytes of DRAM take, by counters or samples; 0 if there are none. */
 double needed_of_dram(const struct recorded_run *run, uint32_t kernel);
 
 /* The part of its time that a kernel of another shape usually needs: its work at ROOFLINE_AT_ROOF of that roof, beyond which

@@ -90,11 +90,11 @@ def start(row, gpu, round_number, scratch):
 
 def run_rows(gpu, rows, rounds, scratch, table, recorded, begin_s):
     """Run rows in turn on one GPU, while the next ones import."""
-    todo = [(row, number) for number in range(1, rounds + 1) for row in rows]
+    turns = [(row, number) for number in range(1, rounds + 1) for row in rows]
     started = queue.Queue(maxsize=AHEAD)
 
     def start_ahead():
-        for row, number in todo:
+        for row, number in turns:
             if time.monotonic() - begin_s > BUDGET_S:
                 break
             started.put((row, number, start(row, gpu, number, scratch)))
