@@ -100,7 +100,7 @@ grep -rnIE --exclude-dir=.git --exclude=.git --exclude-dir=build --exclude-dir=r
 if [ ! -x "$BUILD/bin/rooflinectl" ]; then
 	skip "the generated parts of README.md and docs/ are current (make readme)" "build first: make"
 else
-	BUILD=$BUILD docs/update.sh --check |
+	BUILD=$BUILD docs/update.sh --check 2>&1 |
 		verdict "the generated parts of README.md and docs/ are current (make readme)"
 fi
 finish
