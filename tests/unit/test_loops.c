@@ -47,7 +47,7 @@ static struct profile_op *launch_grid(struct host *host, const char *kernel, uin
 }
 
 /* Each letter is the launch of a kernel of that name, a small one of cuBLAS, _ a wait, * a pause of 20 us, m a cudaMalloc,
- * < a copy to the host. */
+ * < a copy to the host, = one on the device. */
 static void run(struct host *host, const char *text)
 {
 	static const char *const names[] = {"A", "B", "C", "D", "E", "F", "G", "H", "I",
@@ -71,6 +71,10 @@ static void run(struct host *host, const char *text)
 			builder_copy(host->b, 0, (struct profile_copy){.bytes = 4, .kind = 2},
 				     host->now_ns, host->now_ns + 10,
 				     call(host, "cudaMemcpy", CALL_COPY));
+		else if (*text == '=')
+			builder_copy(host->b, 0, (struct profile_copy){.bytes = 4, .kind = 8},
+				     host->now_ns, host->now_ns + 10,
+				     call(host, "cudaMemcpyAsync", CALL_COPY));
 		else if (*text >= 'A' && *text <= 'Z')
 			launch_grid(host, names[*text - 'A'], 1);
 }
@@ -146,7 +150,7 @@ static void run_kinds(struct host *host, const char *const kinds[], uint32_t kin
 
 static void test_kinds(void **state)
 {
-	static const char *const kinds[] = {"abcQRS<", "defgTU<", "hijkVWX<"};
+	static const char *const kinds[] = {"=abcQRS<", "=defgTU<", "=hijkVWX<"};
 	struct host host = host_new();
 	struct result result;
 

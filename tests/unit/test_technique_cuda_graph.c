@@ -256,6 +256,23 @@ static void test_read_now_and_then(void **state)
 	loop_free(&fixture);
 }
 
+/* A wait of its own between launches is needed for something: that iteration stays as it is. */
+static void test_read_and_wait(void **state)
+{
+	struct loop_fixture fixture = loop_with(K8 K8, 4,
+						K8 "rw"
+						   "kkkkwkkkk");
+
+	(void)state;
+	assert_null(loop_apply(&fixture, &technique_cuda_graph));
+	loop_expect(&fixture, 3, G8 "nnnnnnnn");
+	loop_expect(&fixture, 4,
+		    "........"
+		    ".."
+		    ".........");
+	loop_free(&fixture);
+}
+
 /* One that launches other kernels after a read has decided: it stays as it is. */
 static void test_read_decides(void **state)
 {
@@ -392,6 +409,7 @@ int main(void)
 		SENTENCE("each graph of a cut iteration is set up", test_pieces_set_up),
 		SENTENCE("a read now and then cuts only the iterations that have it",
 			 test_read_now_and_then),
+		SENTENCE("one that waits between launches besides stays", test_read_and_wait),
 		SENTENCE("an iteration that launches other kernels after a read stays",
 			 test_read_decides),
 		SENTENCE("iterations of several kinds have graphs of their own", test_kinds),
